@@ -1,0 +1,1 @@
+export * from "./gen/lapse/audit/v1/audit_service_pb.ts";

@@ -1,0 +1,1 @@
+export * from "./gen/lapse/catalog/v1/catalog_service_pb.ts";

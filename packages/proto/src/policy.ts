@@ -1,0 +1,1 @@
+export * from "./gen/lapse/policy/v1/retention_policy_service_pb.ts";
