@@ -16,6 +16,7 @@ export type DurationUnit = "d" | "h" | "m" | "s" | "ms";
 /** Why a text is not a duration. */
 export type DurationReason =
   | "EMPTY"
+  | "NEGATIVE"
   | "NO_UNIT"
   | "NOT_A_DURATION"
   | "UNKNOWN_UNIT"
@@ -38,6 +39,7 @@ const UNIT_MS: Readonly<Record<DurationUnit, number>> = {
 };
 
 const BARE_NUMBER = /^\d+$/;
+const NEGATIVE = /^-\d/;
 const NUMBERS_WITH_UNITS = /^(?:\d+\p{L}+)+$/u;
 const BETWEEN_PARTS = /(?<=\p{L})(?=\d)/u;
 const LEADING_NUMBER = /^\d+/;
@@ -49,8 +51,7 @@ const ADVICE =
 
 /**
  * Reads `7d`, `36h`, `15m`, `30s`, `500ms` and compounds such as `1h30m`: whole numbers, each unit at most once, the
- * largest first. A number without a unit is taken in `defaultUnit` where the caller allows one. Zero is a duration;
- * a negative number is not.
+ * largest first. A number without a unit is taken in `defaultUnit` where the caller allows one. Zero is a duration.
  */
 export function parseDuration(
   text: string,
@@ -63,6 +64,9 @@ export function parseDuration(
     return defaultUnit === undefined
       ? refuse("NO_UNIT", `${shown(text)} has no unit: ${ADVICE}`)
       : sum(text, [`${text}${defaultUnit}`]);
+  }
+  if (NEGATIVE.test(text)) {
+    return refuse("NEGATIVE", `${shown(text)} is negative: ${ADVICE}`);
   }
   return NUMBERS_WITH_UNITS.test(text)
     ? sum(text, text.split(BETWEEN_PARTS))

@@ -30,7 +30,7 @@ export function effectiveRule(facts: RuleFacts): EffectiveRule | null {
   }
   return environmentRule === null
     ? null
-    : { source: "environment", rule: { kind: "days", ...environmentRule } };
+    : { source: "environment", rule: { ...environmentRule, kind: "days" } };
 }
 
 /** A day that had come when the table was restored no longer counts, or the table would go again at once (T28). */
