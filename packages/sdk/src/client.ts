@@ -2,6 +2,7 @@ import { activityApi } from "./activity.ts";
 import { auditApi } from "./audit.ts";
 import { environmentsApi } from "./environments.ts";
 import { createHttp, type HttpSettings } from "./http.ts";
+import { parkedApi } from "./parked.ts";
 import { sweepsApi } from "./sweeps.ts";
 import { tablesApi } from "./tables.ts";
 import type { SystemStatus } from "./types.ts";
@@ -15,6 +16,7 @@ export function createClient(settings: HttpSettings) {
     sweeps: sweepsApi(http),
     audit: auditApi(http),
     activity: activityApi(http),
+    parked: parkedApi(http),
     /** How each service does, how far events are folded, what is unsent. */
     status(): Promise<SystemStatus> {
       return http.send("GET", "api/v1/status");

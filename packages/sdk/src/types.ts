@@ -47,6 +47,8 @@ export type Table = {
   readonly restored_at: Instant | null;
   readonly expires_at: Instant | null;
   readonly expires_soon: boolean;
+  /** True when the expiry could not be told in time: `expires_at` is then null without meaning never. */
+  readonly expiry_unknown?: boolean;
   readonly dropped_at?: Instant | null;
   readonly drop_reason?: "retention" | "request" | null;
   readonly undo_until?: Instant | null;
@@ -228,4 +230,15 @@ export type SystemStatus = {
     readonly unsent: number;
     readonly oldest_unsent_at: Instant | null;
   }[];
+};
+
+/** A message set aside because it could not be handled. */
+export type ParkedMessage = {
+  readonly id: string;
+  readonly stream: string;
+  readonly subject: string;
+  readonly reason: string;
+  readonly consumer: string | null;
+  readonly deliveries: number;
+  readonly parked_at: Instant;
 };

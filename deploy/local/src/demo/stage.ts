@@ -1,0 +1,97 @@
+import { spawn } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { styleText } from "node:util";
+
+const cli = fileURLToPath(new URL("../../../../packages/cli/bin/lapse.js", import.meta.url));
+
+/** Something that did not happen as it should: the demo ends there, and not with 0. */
+export class DemoFailure extends Error {
+  override readonly name = "DemoFailure";
+}
+
+export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** Where a demo is played: it tells the audience what happens, and runs the CLI as they would. */
+export class Stage {
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #write: (text: string) => void;
+
+  constructor(env: NodeJS.ProcessEnv, write: (text: string) => void) {
+    this.#env = env;
+    this.#write = write;
+  }
+
+  /** A heading for what comes next. */
+  chapter(title: string): void {
+    this.#write(`\n${styleText(["bold", "cyan"], `── ${title}`)}\n`);
+  }
+
+  /** A sentence for the audience. */
+  say(text: string): void {
+    this.#write(`${styleText("dim", text)}\n`);
+  }
+
+  /** Runs a command and shows both it and what it prints. Fails unless it ends with `expected`. */
+  async lapse(args: readonly string[], expected = 0): Promise<string> {
+    this.#write(`\n${styleText("green", "$")} lapse ${args.map(shellWord).join(" ")}\n`);
+    const ran = await this.run(args);
+    this.#write(indent(ran.stdout));
+    this.#write(indent(ran.stderr));
+    if (ran.code !== expected) {
+      throw new DemoFailure(`lapse ${args[0]} ended with ${ran.code} instead of ${expected}.`);
+    }
+    return ran.stdout + ran.stderr;
+  }
+
+  /** Runs a command unseen and returns its JSON. */
+  async json<T>(args: readonly string[]): Promise<T> {
+    const ran = await this.run([...args, "--json"]);
+    if (ran.code !== 0) throw new DemoFailure(`lapse ${args.join(" ")}: ${ran.stderr}`);
+    return JSON.parse(ran.stdout) as T;
+  }
+
+  /** Runs a command unseen. */
+  run(args: readonly string[]): Promise<Ran> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [cli, ...args], { env: this.#env });
+      let stdout = "";
+      let stderr = "";
+      child.stdout.on("data", (chunk: Buffer) => {
+        stdout += chunk.toString();
+      });
+      child.stderr.on("data", (chunk: Buffer) => {
+        stderr += chunk.toString();
+      });
+      child.on("error", reject);
+      child.on("close", (code) => resolve({ code: code ?? 1, stdout, stderr }));
+    });
+  }
+
+  /** States what must be true, and ends the demo when it is not. */
+  check(holds: boolean, claim: string): void {
+    if (!holds) throw new DemoFailure(`This should be so and is not: ${claim}`);
+    this.#write(`${styleText("green", "✓")} ${claim}\n`);
+  }
+
+  /** Waits until `condition` holds; fails after `timeoutMs`. */
+  async until(claim: string, condition: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (!(await condition())) {
+      if (performance.now() > deadline) {
+        throw new DemoFailure(`Waited ${timeoutMs / 1000} s in vain: ${claim}`);
+      }
+      await delay(200);
+    }
+    this.check(true, claim);
+  }
+}
+
+function indent(text: string): string {
+  if (text.trim() === "") return "";
+  return `${text.trimEnd().replaceAll(/^/gm, "  ")}\n`;
+}
+
+function shellWord(word: string): string {
+  return /^[\w./:=@-]+$/.test(word) ? word : `"${word.replaceAll(/(["$`\\])/g, "\\$1")}"`;
+}

@@ -1,0 +1,62 @@
+import { LapseApiError, LapseUnreachableError } from "@lapse/sdk";
+import { CommanderError } from "commander";
+import { stderrColors } from "./output/colors.ts";
+
+/** What a script can tell from how the CLI ended. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, refused: 3, notFound: 4 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Something the caller got wrong, said in a sentence that says what to do. Ends with code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** Work that did not succeed, for a reason that is a sentence already. Ends with code 1. */
+export class FailedError extends Error {
+  override readonly name = "FailedError";
+}
+
+/** Maps what a command threw to an exit code, and says it on stderr: one sentence, then what is wrong where. */
+export function reportFailure(error: unknown, json: boolean): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (json) process.stderr.write(`${JSON.stringify(toJson(error))}\n`);
+  else process.stderr.write(toText(error));
+  return exitCodeOf(error);
+}
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof UsageError) return EXIT.usage;
+  if (!(error instanceof LapseApiError)) return EXIT.failed;
+  if (error.notFound) return EXIT.notFound;
+  if (error.refused || [409, 412, 422].includes(error.status)) return EXIT.refused;
+  return error.status === 400 ? EXIT.usage : EXIT.failed;
+}
+
+function toText(error: unknown): string {
+  const { red, dim } = stderrColors();
+  const message = error instanceof Error ? error.message : String(error);
+  const lines = [`${red("error")}: ${message}`];
+  if (error instanceof LapseApiError) {
+    for (const fault of error.faults) lines.push(`  ${fault.pointer || "/"}: ${fault.detail}`);
+    const trace = error.status >= 500 && error.traceId ? `, trace ${error.traceId}` : "";
+    lines.push(dim(`  (${error.code}${trace})`));
+  } else if (isUnexpected(error) && error instanceof Error && process.env.DEBUG) {
+    lines.push(dim(error.stack ?? ""));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function toJson(error: unknown): Record<string, unknown> {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof LapseApiError)) return { error: { code: "CLI_FAILED", detail: message } };
+  const { code, status, faults, traceId } = error;
+  return { error: { code, status, detail: message, errors: faults, trace_id: traceId } };
+}
+
+function isUnexpected(error: unknown): boolean {
+  return !(
+    error instanceof UsageError ||
+    error instanceof FailedError ||
+    error instanceof LapseUnreachableError
+  );
+}

@@ -1,0 +1,70 @@
+import type { DecisionRecord } from "@lapse/sdk";
+import { printable, table } from "./print.ts";
+
+export function decisionTable(records: readonly DecisionRecord[]): string {
+  if (records.length === 0) return "No decisions match.";
+  return table(
+    ["#", "when", "decision", "about", "who", "why"],
+    records.map((record) => [
+      String(record.seq),
+      stamp(record.at),
+      record.type,
+      aboutText(record),
+      record.actor ?? `(${record.service})`,
+      whyText(record),
+    ]),
+  );
+}
+
+export function decisionLine(record: DecisionRecord): string {
+  const who = record.actor ?? `(${record.service})`;
+  return printable(
+    `${stamp(record.at)}  ${record.type}  ${aboutText(record)}  ${who}  ${whyText(record)}`,
+  );
+}
+
+function aboutText({ resource }: DecisionRecord): string {
+  const name = resource.name || resource.id;
+  return resource.environment ? `${resource.environment}: ${name}` : `${resource.kind} ${name}`;
+}
+
+/** The outcome where it is not plain, the reason, and the details that explain it, in one line. */
+function whyText(record: DecisionRecord): string {
+  const parts = [record.outcome === "done" ? "" : record.outcome, record.reason];
+  const retention = record.details.retention;
+  if (isRecord(retention)) parts.push(retentionText(retention));
+  else parts.push(ruleText(record.details));
+  return parts.filter(Boolean).join(", ");
+}
+
+function retentionText(retention: Readonly<Record<string, unknown>>): string {
+  const expired = stampOf(retention.expired_at);
+  const active = stampOf(retention.last_activity_at);
+  return [
+    ruleText(retention),
+    retention.source ? `set on the ${retention.source}` : "",
+    retention.set_by ? `by ${retention.set_by}` : "",
+    active ? `last activity ${active}` : "",
+    expired ? `expired ${expired}` : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function ruleText(rule: Readonly<Record<string, unknown>>): string {
+  if (typeof rule.days === "number") return `${rule.days} days`;
+  if (typeof rule.on === "string") return `on ${rule.on}`;
+  return "";
+}
+
+function stampOf(value: unknown): string {
+  return typeof value === "string" ? stamp(value) : "";
+}
+
+function stamp(instant: string): string {
+  return `${instant.slice(0, 19).replace("T", " ")}Z`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

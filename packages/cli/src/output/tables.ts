@@ -1,0 +1,99 @@
+import type { ExpiringTable, Table } from "@lapse/sdk";
+import { ruleText } from "../commands/table-retention.ts";
+import { fields, table } from "./print.ts";
+import { instantText } from "./time.ts";
+
+export function tableList(items: readonly Table[], environment: string): string {
+  if (items.length === 0) return `No tables in ${environment}.`;
+  const soon = items.some((item) => item.expires_soon || item.expiry_unknown);
+  const head = ["table", "kind", "rows", "size", "owner", ...(soon ? ["expires"] : [])];
+  return table(
+    head,
+    items.map((item) => [
+      item.full_name,
+      item.kind,
+      String(item.row_count),
+      sizeText(item.byte_size),
+      item.owner,
+      ...(soon ? [soonText(item)] : []),
+    ]),
+  );
+}
+
+export function tableFields(item: Table): string {
+  const expires = item.expiry_unknown
+    ? "could not be told now; ask again"
+    : item.expires_at
+      ? instantText(item.expires_at)
+      : "it does not expire";
+  const keep = item.expires_at
+    ? `lapse table retention ${item.full_name} --env ${item.environment} --never`
+    : null;
+  return fields([
+    ["table", item.full_name],
+    ["environment", item.environment],
+    ["description", item.description],
+    ["kind", item.kind],
+    ["rows", `${item.row_count} in ${item.file_count} files, ${sizeText(item.byte_size)}`],
+    ["columns", item.columns.map(columnText).join(", ")],
+    ["owner", item.owner],
+    ["expires", expires],
+    ["to keep it", keep],
+    ["created", instantText(item.created_at)],
+    ["last changed", instantText(item.last_changed_at)],
+    ["restored", item.restored_at ? instantText(item.restored_at) : null],
+    ["location", item.location],
+    ["id", item.id],
+  ]);
+}
+
+export function droppedTable(items: readonly Table[], environment: string): string {
+  if (items.length === 0) return `No dropped tables in ${environment}.`;
+  return table(
+    ["table", "dropped", "why", "can be undropped until", "id"],
+    items.map((item) => [
+      item.full_name,
+      instantText(item.dropped_at),
+      item.drop_reason ?? "",
+      item.state === "dropped"
+        ? instantText(item.undo_until)
+        : "no more: its files are being deleted",
+      item.id,
+    ]),
+  );
+}
+
+export function expiringTable(items: readonly ExpiringTable[], environment: string): string {
+  if (items.length === 0) return `Nothing expires in ${environment} within the window.`;
+  return table(
+    ["table", "expires", "rule", "set by"],
+    items.map((item) => [
+      item.full_name,
+      instantText(item.expires_at),
+      ruleText(item) ?? "",
+      item.set_by ?? "",
+    ]),
+  );
+}
+
+function soonText(item: Table): string {
+  if (item.expiry_unknown) return "?";
+  return item.expires_soon ? instantText(item.expires_at) : "";
+}
+
+function columnText(column: Table["columns"][number]): string {
+  return `${column.name} ${column.type}${column.required ? " not null" : ""}`;
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const units = ["kB", "MB", "GB", "TB", "PB"];
+  let value = bytes;
+  let unit = "B";
+  for (const next of units) {
+    if (value < 1000) break;
+    value /= 1000;
+    unit = next;
+  }
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
+}
