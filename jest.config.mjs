@@ -18,6 +18,11 @@ const project = (displayName, testMatch) => ({
 });
 
 export default {
+  // The first test of a run may have to start its servers, on a busy machine.
+  testTimeout: 30_000,
+  // Servers for tests (packages/test-kit): started when first asked for, ended after the run.
+  globalSetup: "<rootDir>/packages/test-kit/run/global-setup.mjs",
+  globalTeardown: "<rootDir>/packages/test-kit/run/global-teardown.mjs",
   projects: [
     project("unit", [
       "<rootDir>/{packages,services}/*/src/**/*.test.ts",
