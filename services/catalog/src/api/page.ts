@@ -1,0 +1,85 @@
+import { isId } from "@lapse/kit";
+import type { EnvironmentCursor } from "../store/environments.ts";
+import type { DroppedCursor, LiveCursor } from "../store/table-lists.ts";
+import { type Faults, note } from "./parse.ts";
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+
+export function parseLimit(faults: Faults, limit: number): number {
+  if (limit < 0 || limit > MAX_LIMIT) {
+    note(faults, "/limit", `1 to ${MAX_LIMIT}, or 0 for ${DEFAULT_LIMIT}`);
+  }
+  return limit || DEFAULT_LIMIT;
+}
+
+/** How the place where a page ends becomes an opaque text, and back. */
+interface Cursor<T> {
+  write(after: T): string;
+  /** Undefined for the first page. */
+  read(faults: Faults, text: string): T | undefined;
+}
+
+/** `kind` keeps a cursor of one list from being used for another. */
+function cursor<T>(
+  kind: string,
+  toParts: (after: T) => readonly [string, string],
+  fromParts: (first: string, second: string) => T | undefined,
+): Cursor<T> {
+  return {
+    write: (after) => Buffer.from(JSON.stringify([kind, ...toParts(after)])).toString("base64url"),
+    read(faults, text) {
+      if (text === "") return undefined;
+      const parts = textParts(text);
+      const after =
+        parts?.[0] === kind && parts.length === 3
+          ? fromParts(parts[1] ?? "", parts[2] ?? "")
+          : undefined;
+      if (!after) note(faults, "/cursor", "next_cursor of the page before is required, or nothing");
+      return after;
+    },
+  };
+}
+
+function textParts(text: string): string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    const isText = (part: unknown) => typeof part === "string" && !part.includes("\0");
+    return Array.isArray(value) && value.every(isText) ? value : undefined;
+  } catch {
+    // No JSON: it is not a cursor of ours, and is reported as that.
+    return undefined;
+  }
+}
+
+export const environmentCursor: Cursor<EnvironmentCursor> = cursor(
+  "environment",
+  ({ tenant, name }) => [tenant, name],
+  (tenant, name) => ({ tenant, name }),
+);
+
+export const liveCursor: Cursor<LiveCursor> = cursor(
+  "live",
+  ({ namespace, name }) => [namespace, name],
+  (namespace, name) => ({ namespace, name }),
+);
+
+export const droppedCursor: Cursor<DroppedCursor> = cursor(
+  "dropped",
+  ({ droppedAt, tableId }) => [droppedAt.toISOString(), tableId],
+  (at, tableId) => {
+    const droppedAt = new Date(at);
+    return Number.isNaN(droppedAt.getTime()) || !isId(tableId) ? undefined : { droppedAt, tableId };
+  },
+);
+
+/** Of `limit + 1` rows asked for: the page, and its cursor when there is more. */
+export function pageOf<T>(
+  rows: readonly T[],
+  limit: number,
+  cursorOf: (last: T) => string,
+): { items: readonly T[]; nextCursor: string } {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, nextCursor: last !== undefined && rows.length > limit ? cursorOf(last) : "" };
+}

@@ -1,0 +1,91 @@
+import { alreadyExists, newId } from "@lapse/kit";
+import { tableLocation } from "../domain/location.ts";
+import {
+  type Column,
+  NO_CONTENTS,
+  qualifiedName,
+  type Table,
+  type TableKind,
+} from "../domain/table.ts";
+import { publishTableCreated } from "../events/table-events.ts";
+import type { TableInEnvironment } from "../store/table-row.ts";
+import { findLiveTable, insertTable } from "../store/tables.ts";
+import { requireAnyRight } from "./access.ts";
+import { type Call, change } from "./call.ts";
+import type { CatalogDeps } from "./deps.ts";
+import { requireEnvironment } from "./find-environment.ts";
+import { recordTableCreated } from "./table-decisions.ts";
+
+export interface NewTable {
+  readonly environment: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly kind: TableKind;
+  readonly columns: readonly Column[];
+  readonly description: string;
+  /** Managed tables only: nobody sees it until its first commit. */
+  readonly staged: boolean;
+}
+
+/**
+ * Creates a table that its creator owns, staged or live and empty. A staged one does not reserve its name.
+ *
+ * @throws already_exists `NAME_TAKEN` by a live table.
+ */
+export const createTable = <A>(
+  deps: CatalogDeps,
+  call: Call<TableInEnvironment, A>,
+  input: NewTable,
+): Promise<A> =>
+  change(deps, call, async (tx, now) => {
+    const { principal, traceparent } = call;
+    const environment = await requireEnvironment(tx, principal, {
+      kind: "name",
+      name: input.environment,
+    });
+    const asked = {
+      kind: "table",
+      id: "",
+      name: qualifiedName(input),
+      environment: environment.name,
+    } as const;
+    requireAnyRight(principal, ["table.create"], asked);
+    const tableId = newId();
+    const table: Table = {
+      tableId,
+      tenant: environment.tenant,
+      environmentId: environment.environmentId,
+      namespace: input.namespace,
+      name: input.name,
+      kind: input.kind,
+      state: input.staged ? "staged" : "live",
+      owner: principal.subject,
+      description: input.description,
+      columns: input.columns,
+      location: input.kind === "managed" ? tableLocation(environment, tableId) : null,
+      changeVersion: 1n,
+      retentionVersion: 0n,
+      projectAsset: false,
+      contents: NO_CONTENTS,
+      createdAt: now,
+      lastChangedAt: now,
+      restoredAt: null,
+      drop: null,
+      purgedAt: null,
+    };
+    // Nothing is reserved: said now because a writer should not learn it after hours of work.
+    const taken = input.staged && (await findLiveTable(tx, table)) !== undefined;
+    if (taken || !(await insertTable(tx, table))) throw nameTaken(table);
+    const created = { table, environment };
+    if (!input.staged) {
+      await publishTableCreated(tx, created, { actor: principal.subject, traceparent });
+      await recordTableCreated(tx, now, created, call);
+    }
+    return created;
+  });
+
+const nameTaken = (table: Table) =>
+  alreadyExists(
+    "NAME_TAKEN",
+    `there is a table ${qualifiedName(table)} already; choose another name, or write into that one`,
+  );

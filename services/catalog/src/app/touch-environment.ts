@@ -1,0 +1,26 @@
+import { type Environment, touchEnvironment as touch } from "../domain/environment.ts";
+import { publishEnvironmentChanged } from "../events/environment-events.ts";
+import { saveEnvironment } from "../store/environments.ts";
+import { environmentResource, requireAnyRight } from "./access.ts";
+import { type Call, change } from "./call.ts";
+import type { CatalogDeps } from "./deps.ts";
+import { type EnvironmentRef, requireEnvironment } from "./find-environment.ts";
+
+/**
+ * Orders a coming change of the environment's retention against every drop in it: from its commit on, no due event
+ * issued before drops anything. One row is written, however many tables there are (T8).
+ */
+export const touchEnvironment = <A>(
+  deps: CatalogDeps,
+  call: Call<Environment, A>,
+  ref: EnvironmentRef,
+): Promise<A> =>
+  change(deps, call, async (tx) => {
+    const { principal, traceparent } = call;
+    const before = await requireEnvironment(tx, principal, ref, "update");
+    requireAnyRight(principal, ["environment.manage"], environmentResource(before));
+    const after = touch(before);
+    await saveEnvironment(tx, after);
+    await publishEnvironmentChanged(tx, after, { actor: principal.subject, traceparent });
+    return after;
+  });

@@ -1,0 +1,100 @@
+import { alreadyExists, conflict, hasRight, type LapseError } from "@lapse/kit";
+import { qualifiedName, type Table } from "../domain/table.ts";
+import { filesMissing, undropTable as undrop } from "../domain/undrop.ts";
+import { publishTableRestored } from "../events/table-events.ts";
+import { currentFiles } from "../store/files.ts";
+import { type FileFault, findFileFaults } from "../store/stored-files.ts";
+import type { TableInEnvironment } from "../store/table-row.ts";
+import { saveTable } from "../store/tables.ts";
+import { requireTableRight, tableResource } from "./access.ts";
+import { type Call, type Caller, change } from "./call.ts";
+import { appendCatalogDecision } from "./decision.ts";
+import type { CatalogDeps } from "./deps.ts";
+import { peekTable, requireLockedTable, type TableRef } from "./find-table.ts";
+import { unlessRefused } from "./refused.ts";
+
+export interface UndropRequest {
+  /** By name: the generation dropped last. */
+  readonly table: TableRef;
+  /** The name it comes back under; undefined: its own. */
+  readonly asName: string | undefined;
+}
+
+/**
+ * Brings a dropped table back (T28). Its files are looked at in the object store before the transaction; while a table is
+ * dropped nothing can change them, and once its purge has begun the transaction refuses.
+ *
+ * @throws precondition `UNDO_PERIOD_OVER`, `TABLE_PURGING`, `FILES_MISSING`; already_exists `NAME_TAKEN` (T29).
+ */
+export async function undropTable<A>(
+  deps: CatalogDeps,
+  call: Call<TableInEnvironment, A>,
+  input: UndropRequest,
+): Promise<A> {
+  const checked = await checkFiles(deps, call, input);
+  let counted = false;
+  const answer = await change(deps, call, async (tx, now) => {
+    const { principal, traceparent } = call;
+    const before = await requireLockedTable(tx, principal, input.table, { generation: "dropped" });
+    requireTableRight(principal, before, "table.drop");
+    const table = unlessRefused(undrop(before.table, now, input.asName));
+    if (checked?.tableId !== table.tableId) throw anotherGeneration(before.table);
+    if (checked.faults.length > 0) unlessRefused(filesMissing(before.table, checked.faults));
+    if (!(await saveTable(tx, table))) throw nameTaken(table);
+    const after = { ...before, table };
+    await publishTableRestored(tx, after, { actor: principal.subject, traceparent });
+    await appendCatalogDecision(tx, now, {
+      type: "TABLE_RESTORED",
+      tenant: table.tenant,
+      actor: principal.subject,
+      resource: tableResource(after),
+      outcome: "done",
+      reason: "request",
+      details: restoredDetails(before.table, table),
+      traceparent,
+    });
+    counted = true;
+    return after;
+  });
+  if (counted) deps.metrics.restored();
+  return answer;
+}
+
+interface CheckedFiles {
+  readonly tableId: string;
+  readonly faults: readonly FileFault[];
+}
+
+/** Undefined where the transaction will refuse the undrop anyway, with the reason. */
+async function checkFiles(
+  deps: CatalogDeps,
+  { principal, signal }: Caller,
+  { table: ref }: UndropRequest,
+): Promise<CheckedFiles | undefined> {
+  const entry = await peekTable(deps.pool, principal, ref, "dropped");
+  if (!entry || !hasRight(principal, "table.drop", { owner: entry.table.owner })) return undefined;
+  const { tableId, location, state } = entry.table;
+  if (!location || state !== "dropped") return { tableId, faults: [] };
+  const files = await currentFiles(deps.pool, tableId);
+  return { tableId, faults: await findFileFaults(deps.objectStore, location, files, signal) };
+}
+
+const restoredDetails = (before: Table, after: Table) => ({
+  dropped_at: before.drop?.at.toISOString() ?? "",
+  drop_reason: before.drop?.reason ?? "",
+  ...(before.name === after.name ? {} : { former_name: qualifiedName(before) }),
+});
+
+/** Between the look at the files and the lock, a younger generation of the name was dropped. */
+const anotherGeneration = (table: Table): LapseError =>
+  conflict(
+    "TABLE_CHANGED",
+    `another table ${qualifiedName(table)} was dropped meanwhile; see the list of dropped tables and undrop by id`,
+  );
+
+const nameTaken = (table: Table): LapseError =>
+  alreadyExists(
+    "NAME_TAKEN",
+    `there is a table ${qualifiedName(table)} already; bring this one back under another name with --as NEWNAME`,
+    { details: { table_id: table.tableId } },
+  );

@@ -1,0 +1,24 @@
+import { describe, expect, test } from "@jest/globals";
+import { anEnvironment } from "../../test/builders.ts";
+import { protectEnvironment, touchEnvironment } from "./environment.ts";
+
+describe("protectEnvironment", () => {
+  test("T19 moves the change version and leaves the policy version", () => {
+    expect(protectEnvironment(anEnvironment(), true)).toEqual(
+      anEnvironment({ protected: true, changeVersion: 5n }),
+    );
+  });
+
+  test("is the same environment when nothing changes", () => {
+    const environment = anEnvironment();
+    expect(protectEnvironment(environment, false)).toBe(environment);
+  });
+});
+
+describe("touchEnvironment", () => {
+  test("T7 moves both versions to the same number", () => {
+    expect(touchEnvironment(anEnvironment())).toEqual(
+      anEnvironment({ changeVersion: 5n, policyVersion: 5n }),
+    );
+  });
+});

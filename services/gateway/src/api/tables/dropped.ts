@@ -1,0 +1,92 @@
+import * as z from "zod";
+import { reading } from "../../app/call.ts";
+import { oneWithExpiry, withExpiry } from "../../app/table-expiry.ts";
+import { undropTable } from "../../app/undrop-table.ts";
+import { EnvironmentPath, environmentRef } from "../environments/environments.ts";
+import type { Api, ApiDeps } from "../http/api.ts";
+import { operation, optionalBody } from "../http/operation.ts";
+import { callOf } from "../http/request-call.ts";
+import { renderTable } from "../render/table.ts";
+import { pageOf } from "../render/values.ts";
+import { PageQuery } from "../schemas/pages.ts";
+import { Table, TablePage, UndropById, UndropByName } from "../schemas/table.ts";
+import { EnvironmentName, Id, Namespace, TableName } from "../schemas/values.ts";
+import { idRef, nameRef } from "./address.ts";
+
+const NamePath = z.strictObject({ env: EnvironmentName, namespace: Namespace, name: TableName });
+const DroppedPath = z.strictObject({ env: EnvironmentName, id: Id });
+
+/** Dropped tables, and how they come back (T28, T29). */
+export function droppedTableRoutes(api: Api, { peers }: ApiDeps): void {
+  api.get(
+    "/environments/:env/dropped-tables",
+    {
+      schema: operation({
+        id: "listDroppedTables",
+        tag: "Tables",
+        summary: "List dropped tables, the latest first",
+        params: EnvironmentPath,
+        query: PageQuery,
+        answer: TablePage,
+        problems: [404],
+      }),
+    },
+    async (request, reply) => {
+      const call = callOf(request, reply);
+      const { limit, cursor = "" } = request.query;
+      const asked = { environment: environmentRef(request.params.env), limit, cursor };
+      const { tables, nextCursor } = await peers.catalog.listDroppedTables(asked, reading(call));
+      return pageOf((await withExpiry(peers, call, tables)).map(renderTable), nextCursor);
+    },
+  );
+
+  api.post(
+    "/environments/:env/namespaces/:namespace/tables/:name/undrop",
+    {
+      schema: operation({
+        id: "undropTable",
+        tag: "Tables",
+        summary: "Bring back a dropped table, by name",
+        description: "The one dropped last under this name, unless `id` says which.",
+        params: NamePath,
+        body: optionalBody(UndropByName),
+        answer: Table,
+        problems: [404, 409],
+      }),
+    },
+    async (request, reply) => {
+      const call = callOf(request, reply);
+      const { env, namespace, name } = request.params;
+      const { id, as = "" } = request.body;
+      const expected = { environment: env, namespace, name };
+      const table =
+        id === undefined
+          ? await undropTable(peers, call, { ref: nameRef(env, namespace, name), as })
+          : await undropTable(peers, call, { ref: idRef(id), as, expected });
+      return renderTable(await oneWithExpiry(peers, call, table));
+    },
+  );
+
+  api.post(
+    "/environments/:env/dropped-tables/:id/undrop",
+    {
+      schema: operation({
+        id: "undropTableById",
+        tag: "Tables",
+        summary: "Bring back a dropped table, by id",
+        params: DroppedPath,
+        body: optionalBody(UndropById),
+        answer: Table,
+        problems: [404, 409],
+      }),
+    },
+    async (request, reply) => {
+      const call = callOf(request, reply);
+      const { env: environment, id } = request.params;
+      const { as = "" } = request.body;
+      const asked = { ref: idRef(id), as, expected: { environment } };
+      const table = await undropTable(peers, call, asked);
+      return renderTable(await oneWithExpiry(peers, call, table));
+    },
+  );
+}

@@ -1,0 +1,83 @@
+import { type CallOptions, LapseError, toLapseError } from "@lapse/kit";
+import type { GetOutboxHeadResponse } from "@lapse/proto/common";
+import type { GetEvaluatorStatusResponse } from "@lapse/proto/evaluator";
+import type { Broker } from "../broker.ts";
+import type { Peers } from "../peers.ts";
+import type { Call } from "./call.ts";
+
+export interface ServiceStatus {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export interface SystemView {
+  readonly services: readonly ServiceStatus[];
+  /** Undefined while it does not answer. */
+  readonly evaluator: GetEvaluatorStatusResponse | undefined;
+  /** Of the services that answered. */
+  readonly outboxes: readonly { readonly service: string; readonly head: GetOutboxHeadResponse }[];
+}
+
+const WAIT_MS = 2_000;
+
+/**
+ * How each service does. All are asked at once, by the gateway for itself; one that does not answer is
+ * reported as such and never fails the whole.
+ */
+export async function systemStatus(
+  { peers, broker }: { readonly peers: Peers; readonly broker: Pick<Broker, "connected"> },
+  { signal, traceparent }: Call,
+): Promise<SystemView> {
+  const { evaluator, audit, outboxes } = peers;
+  const options: CallOptions = { signal, traceparent, deadlineMs: WAIT_MS };
+  const heads = Object.entries(outboxes).map(async ([service, outbox]) => {
+    const head = await ask(outbox.getOutboxHead({}, options));
+    return { service, head };
+  });
+  const [evaluatorStatus, auditAnswer, ...outboxHeads] = await Promise.all([
+    ask(evaluator.getEvaluatorStatus({}, options)),
+    ask(audit.listDecisions({ limit: 1 }, options)),
+    ...heads,
+  ]);
+  return {
+    services: [
+      ...outboxHeads.map(({ service, head }) =>
+        statusOf(service, service === EVALUATOR ? worse(head, evaluatorStatus) : head),
+      ),
+      statusOf("audit", auditAnswer),
+      broker.connected
+        ? { name: "nats", ok: true, detail: "connected" }
+        : { name: "nats", ok: false, detail: "the gateway is not connected to it" },
+    ],
+    evaluator: answerOf(evaluatorStatus),
+    outboxes: outboxHeads.flatMap(({ service, head }) => {
+      const found = answerOf(head);
+      return found ? [{ service, head: found }] : [];
+    }),
+  };
+}
+
+const EVALUATOR = "lifecycle-evaluator";
+
+type Asked<T> = { readonly answer: T; readonly ms: number } | LapseError;
+
+async function ask<T>(answer: Promise<T>): Promise<Asked<T>> {
+  const startedAt = performance.now();
+  try {
+    return { answer: await answer, ms: Math.round(performance.now() - startedAt) };
+  } catch (error) {
+    return toLapseError(error);
+  }
+}
+
+const worse = (a: Asked<unknown>, b: Asked<unknown>): Asked<unknown> =>
+  a instanceof LapseError ? a : b;
+
+const answerOf = <T>(asked: Asked<T>): T | undefined =>
+  asked instanceof LapseError ? undefined : asked.answer;
+
+const statusOf = (name: string, asked: Asked<unknown>): ServiceStatus =>
+  asked instanceof LapseError
+    ? { name, ok: false, detail: asked.message }
+    : { name, ok: true, detail: `answered in ${asked.ms} ms` };

@@ -1,0 +1,64 @@
+import { type CallContext, LapseError } from "@lapse/kit";
+import type { EvaluatorStatus } from "../domain/evaluator-status.ts";
+import { FOLDED_STREAMS, type StreamHead } from "../domain/fence.ts";
+import { nextSweepAt } from "../domain/sweep-schedule.ts";
+import { loadPositions } from "../store/fold-positions.ts";
+import { findLeaseHolder } from "../store/lease-holders.ts";
+import { loadSweepControl } from "../store/sweep-control.ts";
+import { loadLastSweep } from "../store/sweeps.ts";
+import { authorise } from "./authorise.ts";
+import type { EvaluatorDeps } from "./deps.ts";
+import { missingEvents } from "./missing-events.ts";
+import { SWEEPS } from "./request-sweep.ts";
+import { SCHEDULER_LEASE } from "./sweep-lease.ts";
+
+/**
+ * How far each stream is folded, whether sweeps run, and who runs them.
+ *
+ * @throws denied `RIGHT_MISSING`
+ */
+export async function getStatus(deps: EvaluatorDeps, call: CallContext): Promise<EvaluatorStatus> {
+  await authorise(deps, call, "table.read", SWEEPS);
+  const { pool, rules } = deps;
+  const [heads, positions, missing, control, lastSweep, scheduler] = await Promise.all([
+    headsIfReachable(deps),
+    loadPositions(pool),
+    missingEvents(pool),
+    loadSweepControl(pool),
+    loadLastSweep(pool),
+    findLeaseHolder(pool, SCHEDULER_LEASE),
+  ]);
+  const next = nextSweepAt({
+    intervalSeconds: rules.intervalSeconds,
+    paused: control.paused,
+    lastStartedAt: control.lastStartedAt,
+    lastHeld: lastSweep?.status === "held",
+  });
+  return {
+    folds: FOLDED_STREAMS.map((stream) => ({
+      stream,
+      foldedSequence: positions.get(stream)?.sequence ?? 0n,
+      lastSequence: heads.find((head) => head.stream === stream)?.sequence ?? null,
+      missing: missing.get(stream) ?? 0n,
+    })),
+    paused: control.paused,
+    pausedBy: control.pausedBy,
+    pauseReason: control.pauseReason,
+    intervalSeconds: rules.intervalSeconds,
+    // One that is overdue starts at once.
+    nextSweepAt: next && new Date(Math.max(next.getTime(), control.now.getTime())),
+    lastSweep,
+    scheduler: scheduler ?? "",
+  };
+}
+
+async function headsIfReachable({ fence }: EvaluatorDeps): Promise<readonly StreamHead[]> {
+  try {
+    return await fence.heads();
+  } catch (error) {
+    if (error instanceof LapseError && error.kind === "unavailable") {
+      return [];
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,120 @@
+import {
+  appendDecisions,
+  appendEvents,
+  type DecisionEvent,
+  databaseClock,
+  type Queryable,
+} from "@lapse/kit";
+import { advance, type DueCursor } from "../domain/due-order.ts";
+import { type DueRetention, dueRetention } from "../domain/due-retention.ts";
+import type { TableFacts } from "../domain/table-facts.ts";
+import { tableDueEvent } from "../events/table-due.ts";
+import { SERVICE } from "../service-name.ts";
+import { type DueTable, findDueTables } from "../store/due-tables.ts";
+import { insertCandidates } from "../store/sweep-candidates.ts";
+import type { EvaluatorDeps } from "./deps.ts";
+
+/** What a sweep issues next. */
+export interface Chunk {
+  readonly sweepId: string;
+  /** Due at or before it. */
+  readonly horizon: Date;
+  readonly limit: number;
+  readonly cursor: DueCursor;
+}
+
+/** What was issued. */
+export interface Issued {
+  readonly issued: number;
+  readonly cursor: DueCursor;
+  /** Whether nothing is left after the cursor. */
+  readonly exhausted: boolean;
+}
+
+/** Issues the most overdue tables after the cursor: for each, its place in the sweep's record, a decision and the due event, together. */
+export async function issueDueTables(
+  tx: Queryable,
+  { log }: Pick<EvaluatorDeps, "log">,
+  { sweepId, horizon, limit, cursor }: Chunk,
+): Promise<Issued> {
+  const found = await findDueTables(tx, { horizon, limit, cursor });
+  const due = agreed(found, horizon, log);
+  const fresh = await insertCandidates(
+    tx,
+    sweepId,
+    due.map(({ facts }) => ({
+      tableId: facts.tableId,
+      tenant: facts.tenant,
+      name: qualifiedName(facts),
+    })),
+  );
+  const issuing = due.filter(({ facts }) => fresh.has(facts.tableId));
+  const issuedAt = await databaseClock(tx).now();
+  await appendDecisions(
+    tx,
+    issuing.map(({ facts, retention }) => dueDecision(facts, retention, sweepId)),
+    issuedAt,
+  );
+  await appendEvents(
+    tx,
+    issuing.map(({ facts, retention }) => tableDueEvent(facts, retention, { sweepId, issuedAt })),
+  );
+  return {
+    issued: issuing.length,
+    cursor: advance(
+      cursor,
+      found.map(({ place }) => place),
+    ),
+    exhausted: found.length < limit,
+  };
+}
+
+/** Those that the arithmetic calls due as well: an index that says otherwise is a fault of ours, and keeps. */
+export function agreed(
+  found: readonly DueTable[],
+  now: Date,
+  log: EvaluatorDeps["log"],
+): readonly { readonly facts: TableFacts; readonly retention: DueRetention }[] {
+  return found.flatMap(({ facts, place }) => {
+    const retention = dueRetention(facts, now);
+    if (retention === null) {
+      log.error({ table_id: facts.tableId, place }, "the index calls a table due that is not");
+      return [];
+    }
+    return [{ facts, retention }];
+  });
+}
+
+function dueDecision(facts: TableFacts, retention: DueRetention, sweepId: string): DecisionEvent {
+  const { source, days, on, setBy } = retention;
+  return {
+    service: SERVICE,
+    tenant: facts.tenant,
+    type: "TABLE_DUE",
+    resource: {
+      kind: "table",
+      id: facts.tableId,
+      name: qualifiedName(facts),
+      environment: facts.environment,
+    },
+    outcome: "done",
+    reason: "retention",
+    details: {
+      retention: {
+        source,
+        ...(days === null ? {} : { days }),
+        ...(on === null ? {} : { on }),
+        set_by: setBy,
+        set_at: retention.setAt.toISOString(),
+        last_activity_at: retention.lastActivityAt.toISOString(),
+        expired_at: retention.expiredAt.toISOString(),
+      },
+    },
+    runId: sweepId,
+  };
+}
+
+/** `bronze.trial`. */
+export function qualifiedName({ namespace, name }: TableFacts): string {
+  return `${namespace}.${name}`;
+}

@@ -1,0 +1,12 @@
+import { runService } from "@lapse/kit";
+import { readSettings } from "./config.ts";
+import { startEvaluator } from "./service.ts";
+import { SERVICE } from "./service-name.ts";
+
+await runService({
+  name: SERVICE,
+  settings: () => readSettings(process.env),
+  start: async ({ settings, ...deps }) => {
+    await startEvaluator(settings, deps);
+  },
+});

@@ -1,0 +1,116 @@
+import type { Queryable } from "@lapse/kit";
+import type { DueCursor, DuePlace, DueSource } from "../domain/due-order.ts";
+import type { TableFacts } from "../domain/table-facts.ts";
+import { FACTS, type FactsRow, toTableFacts } from "./table-facts.ts";
+
+/** Which tables are wanted. */
+export interface DueQuery {
+  /** Tables whose expiry is at or before this instant. */
+  readonly horizon: Date;
+  readonly limit: number;
+  /** Those after it only. */
+  readonly cursor: DueCursor;
+  /** Of this environment only. */
+  readonly environmentId?: string;
+}
+
+/** A table that the indexes say is due, where it stands in them, and all that is known of it. */
+export interface DueTable {
+  readonly place: DuePlace;
+  readonly facts: TableFacts;
+}
+
+/**
+ * For each environment that is not protected, the first tables due by their own rule and the first due by the
+ * environment's: two probes of an index, of the same size whether it has ten tables or ten million. An environment's rule
+ * counts from when it was set at the earliest (T8), and from the floor of the signal.
+ */
+export const DUE_TABLES = `
+  with passed as (
+    select * from unnest($3::uuid[], $4::text[], $5::timestamptz[], $6::uuid[])
+      as p (environment_id, source, at, table_id)
+  ), environment as (
+    select e.environment_id,
+      make_interval(secs => e.retention_days::bigint * b.day_seconds) as period,
+      greatest(e.retention_set_at, b.signal_floor_at) as counts_from
+    from environment_state e
+    cross join (select day_seconds, signal_floor_at from evaluation_basis limit 1) b
+    where not e.protected and not e.deleted and ($7::uuid is null or e.environment_id = $7)
+  ), due as (
+    (
+      select e.environment_id, 'table' as source, d.own_due_at as at, d.table_id, d.own_due_at as expires_at
+      from environment e
+      left join passed p on p.environment_id = e.environment_id and p.source = 'table'
+      cross join lateral (
+        select t.own_due_at, t.table_id from table_state t
+        where t.environment_id = e.environment_id and t.expires_by = 'table' and t.own_due_at is not null
+          and t.own_due_at <= $1
+          and (t.own_due_at, t.table_id) > (
+            coalesce(p.at, '-infinity'), coalesce(p.table_id, '00000000-0000-0000-0000-000000000000'))
+        order by t.own_due_at, t.table_id
+        limit $2
+      ) d
+    )
+    union all
+    (
+      select e.environment_id, 'environment', d.last_activity_at, d.table_id,
+        greatest(d.last_activity_at, e.counts_from) + e.period
+      from environment e
+      left join passed p on p.environment_id = e.environment_id and p.source = 'environment'
+      cross join lateral (
+        select t.last_activity_at, t.table_id from table_state t
+        where t.environment_id = e.environment_id and t.expires_by = 'environment'
+          and t.last_activity_at <= $1 - e.period
+          and (t.last_activity_at, t.table_id) > (
+            coalesce(p.at, '-infinity'), coalesce(p.table_id, '00000000-0000-0000-0000-000000000000'))
+        order by t.last_activity_at, t.table_id
+        limit $2
+      ) d
+      where e.counts_from + e.period <= $1
+    )
+    -- Within a source this is the order of its index, so what is taken is always the head of each.
+    order by expires_at, environment_id, source, at, table_id
+    limit $2
+  )
+  select due.source, due.at, ${FACTS}
+  from due
+  join table_state t on t.table_id = due.table_id
+  join environment_state e on e.environment_id = due.environment_id
+  cross join (select day_seconds, signal_floor_at from evaluation_basis limit 1) b
+  order by due.expires_at, due.environment_id, due.source, due.at, due.table_id`;
+
+/** The parameters of {@link DUE_TABLES}. */
+export function dueTablesValues({ horizon, limit, cursor, environmentId }: DueQuery): unknown[] {
+  const places = [...cursor.values()];
+  return [
+    horizon,
+    limit,
+    places.map((place) => place.environmentId),
+    places.map(({ source }) => source),
+    places.map(({ at }) => at),
+    places.map(({ tableId }) => tableId),
+    environmentId ?? null,
+  ];
+}
+
+type DueRow = FactsRow & { source: DueSource; at: Date };
+
+/** The tables whose expiry has come by `horizon`, the most overdue first (T24, T33). Runs in a transaction. */
+export async function findDueTables(tx: Queryable, query: DueQuery): Promise<readonly DueTable[]> {
+  // The planner cannot know that each probe stops early: it would compile for longer than it reads, and on old
+  // statistics collect all that is overdue to sort it, where the index has it in order.
+  await tx.query(`set local jit = off; set local enable_bitmapscan = off`);
+  const { rows } = await tx.query<DueRow>({
+    name: "find-due-tables",
+    text: DUE_TABLES,
+    values: dueTablesValues(query),
+  });
+  return rows.map((row) => {
+    const facts = toTableFacts(row);
+    const { environmentId, tableId } = facts;
+    if (environmentId === null) {
+      throw new Error(`table ${tableId} is due in no environment`);
+    }
+    return { place: { environmentId, source: row.source, at: row.at, tableId }, facts };
+  });
+}

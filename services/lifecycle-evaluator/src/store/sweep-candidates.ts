@@ -1,0 +1,106 @@
+import type { Queryable } from "@lapse/kit";
+import type { SweepOutcome } from "../domain/sweep.ts";
+import type { SweepProgress } from "../domain/sweep-budget.ts";
+
+/** A table that a sweep issues. */
+export interface NewCandidate {
+  readonly tableId: string;
+  readonly tenant: string;
+  /** With its namespace. */
+  readonly name: string;
+}
+
+/** Stores what a sweep issues; the ids of those that it has not issued before. */
+export async function insertCandidates(
+  tx: Queryable,
+  sweepId: string,
+  candidates: readonly NewCandidate[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<{ table_id: string }>(
+    `with issued as (
+       insert into sweep_candidate (sweep_id, table_id, tenant, name, issued_at)
+       select $1, c.table_id, c.tenant, c.name, now()
+       from unnest($2::uuid[], $3::text[], $4::text[]) as c (table_id, tenant, name)
+       on conflict do nothing
+       returning table_id
+     ), counted as (
+       update sweep set due = due + (select count(*) from issued) where sweep_id = $1
+     )
+     select table_id from issued`,
+    [
+      sweepId,
+      candidates.map(({ tableId }) => tableId),
+      candidates.map(({ tenant }) => tenant),
+      candidates.map(({ name }) => name),
+    ],
+  );
+  return new Set(rows.map(({ table_id }) => table_id));
+}
+
+/** What has become so far of what a sweep issued. */
+export async function loadProgress(db: Queryable, sweepId: string): Promise<SweepProgress> {
+  const { rows } = await db.query<{ dropped: bigint; outstanding: bigint; unanswered: bigint }>({
+    name: "load-progress",
+    text: `
+      select
+        (select coalesce(sum(tables), 0) from sweep_tally where sweep_id = $1 and outcome = 'dropped') as dropped,
+        count(*) filter (where outcome = 'issued') as outstanding,
+        count(*) filter (where outcome = 'unanswered') as unanswered
+      from sweep_candidate
+      where sweep_id = $1 and outcome in ('issued', 'unanswered')`,
+    values: [sweepId],
+  });
+  const [row] = rows;
+  if (row === undefined) {
+    throw new Error("a count gave no row");
+  }
+  return {
+    dropped: Number(row.dropped),
+    outstanding: Number(row.outstanding),
+    unanswered: Number(row.unanswered),
+  };
+}
+
+/** Waits no more for what was issued `afterMs` ago or earlier; how many tables that is. An answer may still come. */
+export async function giveUpOn(tx: Queryable, sweepId: string, afterMs: number): Promise<number> {
+  const { rowCount } = await tx.query(
+    `update sweep_candidate set outcome = 'unanswered'
+     where sweep_id = $1 and outcome = 'issued' and issued_at <= now() - make_interval(secs => $2 / 1000.0)`,
+    [sweepId, afterMs],
+  );
+  return rowCount ?? 0;
+}
+
+interface OutcomeRow extends Record<string, unknown> {
+  table_id: string;
+  tenant: string;
+  name: string;
+  outcome: SweepOutcome["outcome"];
+  reason: string;
+  issued_at: Date;
+  answered_at: Date | null;
+}
+
+/** What became of the tables of a sweep, at most `limit`; of one tenant, or (null) of all. */
+export async function listOutcomes(
+  db: Queryable,
+  sweepId: string,
+  { tenant, limit }: { readonly tenant: string | null; readonly limit: number },
+): Promise<readonly SweepOutcome[]> {
+  const { rows } = await db.query<OutcomeRow>(
+    `select table_id, tenant, name, outcome, reason, issued_at, answered_at
+     from sweep_candidate
+     where sweep_id = $1 and ($2::text is null or tenant = $2)
+     order by issued_at, table_id limit $3`,
+    [sweepId, tenant, limit],
+  );
+  return rows.map((row) => ({
+    tableId: row.table_id,
+    tenant: row.tenant,
+    name: row.name,
+    outcome: row.outcome,
+    reason: row.reason,
+    issuedAt: row.issued_at,
+    answeredAt: row.answered_at,
+  }));
+}

@@ -1,0 +1,94 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isPortFree, LocalStack, stackPorts } from "@lapse/local";
+import { createClient, type DecisionRecord, type LapseClient } from "@lapse/sdk";
+
+const CLI = join(import.meta.dirname, "../../packages/cli/bin/lapse.js");
+
+export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** The whole system on ports and data of its own, as `make up` runs it, seen through its public surfaces. */
+export type System = {
+  readonly url: string;
+  readonly natsUrl: string;
+  readonly token: string;
+  readonly client: LapseClient;
+  /** Runs the CLI as a user would. */
+  readonly lapse: (...args: string[]) => Promise<Ran>;
+  /** The pid of a process by the name it has in `pids.json`. */
+  readonly pid: (name: string) => number;
+  readonly stop: () => Promise<void>;
+};
+
+/** Starts a system; `env` are its `LAPSE_*` settings. */
+export async function startSystem(env: Readonly<Record<string, string>>): Promise<System> {
+  const dir = await mkdtemp(join(tmpdir(), "lapse-e2e-"));
+  const portOffset = await freeOffset();
+  const report: string[] = [];
+  const stack = new LocalStack({
+    settings: { dir, portOffset },
+    env: { PATH: process.env.PATH, ...env },
+    report: (line) => report.push(line),
+  });
+  const { url, adminToken } = await stack.start().catch((error: unknown) => {
+    throw new Error(`the stack did not start:\n${report.join("\n")}`, { cause: error });
+  });
+  return {
+    url,
+    token: adminToken,
+    natsUrl: `nats://127.0.0.1:${stackPorts(portOffset).nats}`,
+    client: createClient({ url, token: adminToken }),
+    lapse: (...args) => runCli(args, dir),
+    pid: (name) => {
+      const pid = stack.pids[name];
+      if (pid === undefined) throw new Error(`${name} does not run`);
+      return pid;
+    },
+    stop: async () => {
+      await stack.stop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Every decision about a resource, oldest first. */
+export async function decisionsAbout(
+  client: LapseClient,
+  resource: string,
+): Promise<DecisionRecord[]> {
+  const page = await client.audit.list({ resource, limit: 1000 });
+  return [...page.items].reverse();
+}
+
+function runCli(args: readonly string[], dir: string): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const env = { PATH: process.env.PATH, HOME: dir, LAPSE_LOCAL__DIR: dir };
+    const child = spawn(process.execPath, [CLI, ...args], { env });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk.toString();
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code: code ?? 1, stdout, stderr }));
+  });
+}
+
+async function freeOffset(): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const offset = 1_000 + 50 * Math.floor(Math.random() * 600);
+    const { grpc, operations, ...single } = stackPorts(offset);
+    const ports = [
+      ...Object.values(single),
+      ...Object.values(grpc),
+      ...Object.values(operations),
+    ] as number[];
+    if ((await Promise.all(ports.map(isPortFree))).every(Boolean)) return offset;
+  }
+  throw new Error("no free range of ports");
+}
