@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { get } from "node:http";
 import { fileURLToPath } from "node:url";
 import type { Launch } from "./launch.ts";
 import { LocalError } from "./local-error.ts";
@@ -61,12 +62,14 @@ export function serviceLaunch(
   };
 }
 
-async function answersOk(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
-    await response.body?.cancel();
-    return response.status === 200;
-  } catch {
-    return false;
-  }
+// Not by fetch: that refuses some ports, such as 10080, whoever listens there.
+function answersOk(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(url, { timeout: 2_000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on("timeout", () => request.destroy());
+    request.on("error", () => resolve(false));
+  });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { LapseApiError, LapseUnreachableError } from "@lapse/sdk";
+import { LapseApiError, LapseInputError, LapseUnreachableError } from "@lapse/sdk";
 import { EXIT, exitCodeOf, FailedError, UsageError } from "./exit.ts";
 
 const api = (status: number) => new LapseApiError(status, { code: "X", detail: "x" });
@@ -7,6 +7,7 @@ const api = (status: number) => new LapseApiError(status, { code: "X", detail: "
 describe("exitCodeOf", () => {
   test.each([
     ["a wrong call", new UsageError("x"), EXIT.usage],
+    ["an argument that cannot be sent", new LapseInputError("x"), EXIT.usage],
     ["a fault in the request (400)", api(400), EXIT.usage],
     ["no credential (401)", api(401), EXIT.refused],
     ["no right (403)", api(403), EXIT.refused],

@@ -1,4 +1,4 @@
-import { LapseApiError, LapseUnreachableError } from "@lapse/sdk";
+import { LapseApiError, LapseInputError, LapseUnreachableError } from "@lapse/sdk";
 import { CommanderError } from "commander";
 import { stderrColors } from "./output/colors.ts";
 
@@ -25,7 +25,7 @@ export function reportFailure(error: unknown, json: boolean): ExitCode {
 }
 
 export function exitCodeOf(error: unknown): ExitCode {
-  if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof UsageError || error instanceof LapseInputError) return EXIT.usage;
   if (!(error instanceof LapseApiError)) return EXIT.failed;
   if (error.notFound) return EXIT.notFound;
   if (error.refused || [409, 412, 422].includes(error.status)) return EXIT.refused;
@@ -37,7 +37,9 @@ function toText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const lines = [`${red("error")}: ${message}`];
   if (error instanceof LapseApiError) {
-    for (const fault of error.faults) lines.push(`  ${fault.pointer || "/"}: ${fault.detail}`);
+    // A single fault is the message already.
+    const faults = error.faults.length > 1 ? error.faults : [];
+    for (const { pointer, detail } of faults) lines.push(`  ${pointer || "/"}: ${detail}`);
     const trace = error.status >= 500 && error.traceId ? `, trace ${error.traceId}` : "";
     lines.push(dim(`  (${error.code}${trace})`));
   } else if (isUnexpected(error) && error instanceof Error && process.env.DEBUG) {
@@ -56,6 +58,7 @@ function toJson(error: unknown): Record<string, unknown> {
 function isUnexpected(error: unknown): boolean {
   return !(
     error instanceof UsageError ||
+    error instanceof LapseInputError ||
     error instanceof FailedError ||
     error instanceof LapseUnreachableError
   );

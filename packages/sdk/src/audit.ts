@@ -23,11 +23,11 @@ export function auditApi(http: Http) {
       query: DecisionFilter & { after?: number } = {},
       signal?: AbortSignal,
     ): AsyncGenerator<DecisionRecord> {
-      const response = await http.open("api/v1/audit/stream", {
+      const body = await http.open("api/v1/audit/stream", {
         query,
         ...(signal ? { signal } : {}),
       });
-      for await (const event of readEvents(response)) {
+      for await (const event of readEvents(body)) {
         if (event.event === "decision") yield JSON.parse(event.data) as DecisionRecord;
       }
     },

@@ -37,3 +37,8 @@ export class LapseApiError extends Error {
 export class LapseUnreachableError extends Error {
   override readonly name = "LapseUnreachableError";
 }
+
+/** An argument that cannot be sent, said before anything was. */
+export class LapseInputError extends Error {
+  override readonly name = "LapseInputError";
+}

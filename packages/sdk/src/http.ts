@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { type Dispatcher, request as sendRequest } from "undici";
 import { type Fault, LapseApiError, LapseUnreachableError } from "./errors.ts";
 
 export type HttpSettings = {
@@ -11,7 +12,6 @@ export type HttpSettings = {
   readonly timeoutMs?: number;
   /** How often a call is tried altogether. Default 4. */
   readonly attempts?: number;
-  readonly fetch?: typeof fetch;
 };
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -30,7 +30,7 @@ export type Http = {
   /** Sends one call and returns its JSON. Throws {@link LapseApiError} or {@link LapseUnreachableError}. */
   readonly send: <T>(method: string, path: string, request?: Request) => Promise<T>;
   /** Opens a stream of server-sent events. */
-  readonly open: (path: string, request?: Request) => Promise<Response>;
+  readonly open: (path: string, request?: Request) => Promise<AsyncIterable<Uint8Array>>;
 };
 
 const RETRIED_STATUS = new Set([429, 502, 503, 504]);
@@ -41,40 +41,21 @@ const LONGEST_PAUSE_MS = 2_000;
  * A JSON client for the gateway. Every call is safe to repeat: reads by nature, writes by their
  * `Idempotency-Key`, so a call is tried again with back-off when no answer came or the answer was
  * 429, 502, 503 or 504.
+ *
+ * It sends by undici's `request`, not by `fetch`: that refuses some ports (10080 among them) whoever listens there.
  */
 export function createHttp(settings: HttpSettings): Http {
   const attempts = settings.attempts ?? 4;
-  const call = settings.fetch ?? fetch;
-
-  const once = async (method: string, path: string, request: Request, key: string) => {
-    const timeout = AbortSignal.timeout(request.timeoutMs ?? settings.timeoutMs ?? 30_000);
-    const url = new URL(path.replace(/^\//, ""), `${settings.url.replace(/\/$/, "")}/`);
-    for (const [name, value] of Object.entries(request.query ?? {})) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
-    const headers: Record<string, string> = {
-      accept: "application/json",
-      authorization: `Bearer ${settings.token}`,
-    };
-    if (request.body !== undefined) headers["content-type"] = "application/json";
-    if (method !== "GET") headers["idempotency-key"] = key;
-    return call(url, {
-      method,
-      headers,
-      signal: request.signal ? AbortSignal.any([request.signal, timeout]) : timeout,
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-    });
-  };
 
   const send = async <T>(method: string, path: string, request: Request = {}): Promise<T> => {
     const key = request.idempotencyKey ?? randomUUID();
     for (let attempt = 1; ; attempt++) {
       const last = attempt >= attempts;
       try {
-        const response = await once(method, path, request, key);
-        if (response.ok) return (await readJson(response)) as T;
-        if (last || !RETRIED_STATUS.has(response.status)) throw await toApiError(response);
-        await response.body?.cancel();
+        const answer = await sendOnce(settings, method, path, request, key);
+        if (isOk(answer)) return (await readJson(answer)) as T;
+        if (last || !RETRIED_STATUS.has(answer.statusCode)) throw await toApiError(answer);
+        await answer.body.dump();
       } catch (error) {
         if (error instanceof LapseApiError) throw error;
         request.signal?.throwIfAborted();
@@ -88,18 +69,16 @@ export function createHttp(settings: HttpSettings): Http {
     }
   };
 
-  const open = async (path: string, request: Request = {}): Promise<Response> => {
+  const open = async (path: string, request: Request = {}): Promise<AsyncIterable<Uint8Array>> => {
     try {
-      const url = new URL(path.replace(/^\//, ""), `${settings.url.replace(/\/$/, "")}/`);
-      for (const [name, value] of Object.entries(request.query ?? {})) {
-        if (value !== undefined) url.searchParams.set(name, String(value));
-      }
-      const response = await call(url, {
+      const answer = await sendRequest(addressOf(settings, path, request.query), {
         headers: { accept: "text/event-stream", authorization: `Bearer ${settings.token}` },
+        // Silence is no failure here: there may be nothing to tell for hours.
+        bodyTimeout: 0,
         ...(request.signal ? { signal: request.signal } : {}),
       });
-      if (!response.ok) throw await toApiError(response);
-      return response;
+      if (!isOk(answer)) throw await toApiError(answer);
+      return answer.body;
     } catch (error) {
       if (error instanceof LapseApiError) throw error;
       request.signal?.throwIfAborted();
@@ -108,6 +87,42 @@ export function createHttp(settings: HttpSettings): Http {
   };
 
   return { send, open };
+}
+
+type Answer = Dispatcher.ResponseData;
+
+const isOk = ({ statusCode }: Answer): boolean => statusCode >= 200 && statusCode < 300;
+
+function addressOf(settings: HttpSettings, path: string, query: Query = {}): URL {
+  const url = new URL(path.replace(/^\//, ""), `${settings.url.replace(/\/$/, "")}/`);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+function sendOnce(
+  settings: HttpSettings,
+  method: string,
+  path: string,
+  request: Request,
+  key: string,
+): Promise<Answer> {
+  const timeout = AbortSignal.timeout(request.timeoutMs ?? settings.timeoutMs ?? 30_000);
+  return sendRequest(addressOf(settings, path, request.query), {
+    method: method as Dispatcher.HttpMethod,
+    headers: {
+      accept: "application/json",
+      authorization: `Bearer ${settings.token}`,
+      ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(method === "GET" ? {} : { "idempotency-key": key }),
+    },
+    // The signal is what ends it; undici's own limits would end a long answer before.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    signal: request.signal ? AbortSignal.any([request.signal, timeout]) : timeout,
+    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+  });
 }
 
 function pauseBefore(attempt: number): number {
@@ -124,22 +139,20 @@ function unreachable(url: string, cause: unknown): LapseUnreachableError {
   );
 }
 
-async function readJson(response: Response): Promise<unknown> {
-  if (response.status === 204) return undefined;
-  return response.json();
+async function readJson(answer: Answer): Promise<unknown> {
+  if (answer.statusCode !== 204) return answer.body.json();
+  await answer.body.dump();
+  return undefined;
 }
 
-async function toApiError(response: Response): Promise<LapseApiError> {
-  const text = await response.text();
-  const problem = parseProblem(text);
-  return new LapseApiError(response.status, {
-    code: typeof problem.code === "string" ? problem.code : `HTTP_${response.status}`,
-    detail:
-      typeof problem.detail === "string"
-        ? problem.detail
-        : `The server answered ${response.status} ${response.statusText}.`.trim(),
-    faults: Array.isArray(problem.errors) ? (problem.errors as Fault[]) : [],
-    traceId: typeof problem.trace_id === "string" ? problem.trace_id : null,
+async function toApiError(answer: Answer): Promise<LapseApiError> {
+  const problem = parseProblem(await answer.body.text());
+  const { code, detail, errors, trace_id: traceId } = problem;
+  return new LapseApiError(answer.statusCode, {
+    code: typeof code === "string" ? code : `HTTP_${answer.statusCode}`,
+    detail: typeof detail === "string" ? detail : `The server answered ${answer.statusCode}.`,
+    faults: Array.isArray(errors) ? (errors as Fault[]) : [],
+    traceId: typeof traceId === "string" ? traceId : null,
   });
 }
 

@@ -4,12 +4,14 @@ export type ServerSentEvent = {
   readonly id: string;
 };
 
-/** Reads a `text/event-stream` response event by event; comments (heartbeats) are passed over. */
-export async function* readEvents(response: Response): AsyncGenerator<ServerSentEvent> {
-  if (!response.body) return;
+/** Reads the bytes of a `text/event-stream` event by event; comments (heartbeats) are passed over. */
+export async function* readEvents(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<ServerSentEvent> {
+  const decoder = new TextDecoder();
   let rest = "";
-  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-    rest += chunk;
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true });
     const blocks = rest.split(/\r?\n\r?\n/);
     rest = blocks.pop() ?? "";
     for (const block of blocks) {

@@ -1,11 +1,13 @@
+import { LapseInputError } from "./errors.ts";
+
 /** `bronze.trial` → namespace `bronze`, name `trial`; the last dot divides. */
 export type TablePath = { readonly namespace: string; readonly name: string };
 
-/** Reads a dotted table name. Throws a sentence when there is no namespace in it. */
+/** Reads a dotted table name. Throws a {@link LapseInputError} when there is no namespace in it. */
 export function parseTablePath(text: string): TablePath {
   const dot = text.lastIndexOf(".");
   if (dot <= 0 || dot === text.length - 1) {
-    throw new TypeError(
+    throw new LapseInputError(
       `"${text}" is not a table name: write the namespace and the name with a dot between, e.g. bronze.trial.`,
     );
   }

@@ -52,7 +52,7 @@ function retentionText(retention: Readonly<Record<string, unknown>>): string {
 }
 
 function ruleText(rule: Readonly<Record<string, unknown>>): string {
-  if (typeof rule.days === "number") return `${rule.days} days`;
+  if (typeof rule.days === "number") return `${rule.days} ${rule.days === 1 ? "day" : "days"}`;
   if (typeof rule.on === "string") return `on ${rule.on}`;
   return "";
 }

@@ -34,7 +34,10 @@ export function tableFields(item: Table): string {
     ["environment", item.environment],
     ["description", item.description],
     ["kind", item.kind],
-    ["rows", `${item.row_count} in ${item.file_count} files, ${sizeText(item.byte_size)}`],
+    [
+      "rows",
+      `${item.row_count} in ${item.file_count} ${item.file_count === 1 ? "file" : "files"}, ${sizeText(item.byte_size)}`,
+    ],
     ["columns", item.columns.map(columnText).join(", ")],
     ["owner", item.owner],
     ["expires", expires],
