@@ -63,7 +63,7 @@ describe("the flow ends the same way", () => {
 
   test("when nats-server stands still: meanwhile nothing is dropped", async () => {
     await flow("away.nats", async () => {
-      const pid = system.pid("nats-server");
+      const pid = system.pid("nats");
       process.kill(pid, "SIGSTOP");
       try {
         await new Promise((resolve) => setTimeout(resolve, 3 * DAY_MS));
@@ -80,7 +80,7 @@ describe("the flow ends the same way", () => {
 
   test("when nats-server and postgres are killed", async () => {
     await flow("killed.infrastructure", async () => {
-      process.kill(system.pid("nats-server"), "SIGKILL");
+      process.kill(system.pid("nats"), "SIGKILL");
       process.kill(system.pid("postgres"), "SIGKILL");
       await waitFor(() => system.client.environments.list(), { timeoutMs: 60_000 });
     });

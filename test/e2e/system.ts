@@ -1,13 +1,6 @@
-import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { isPortFree, LocalStack, stackPorts } from "@lapse/local";
+import { type CliRun, isPortFree, LocalStack, runCli, stackPorts } from "@lapse/local";
 import { createClient, type DecisionRecord, type LapseClient } from "@lapse/sdk";
-
-const CLI = join(import.meta.dirname, "../../packages/cli/bin/lapse.js");
-
-export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
+import { testFolder } from "@lapse/test-kit";
 
 /** The whole system on ports and data of its own, as `make up` runs it, seen through its public surfaces. */
 export type System = {
@@ -16,7 +9,7 @@ export type System = {
   readonly token: string;
   readonly client: LapseClient;
   /** Runs the CLI as a user would. */
-  readonly lapse: (...args: string[]) => Promise<Ran>;
+  readonly lapse: (...args: string[]) => Promise<CliRun>;
   /** The pid of a process by the name it has in `pids.json`. */
   readonly pid: (name: string) => number;
   readonly stop: () => Promise<void>;
@@ -24,7 +17,7 @@ export type System = {
 
 /** Starts a system; `env` are its `LAPSE_*` settings. */
 export async function startSystem(env: Readonly<Record<string, string>>): Promise<System> {
-  const dir = await mkdtemp(join(tmpdir(), "lapse-e2e-"));
+  const dir = await testFolder();
   const portOffset = await freeOffset();
   const report: string[] = [];
   const stack = new LocalStack({
@@ -32,13 +25,13 @@ export async function startSystem(env: Readonly<Record<string, string>>): Promis
     env: { PATH: process.env.PATH, ...env },
     report: (line) => report.push(line),
   });
-  const { url, adminToken } = await stack.start().catch((error: unknown) => {
+  const { url, adminToken, natsUrl } = await stack.start().catch((error: unknown) => {
     throw new Error(`the stack did not start:\n${report.join("\n")}`, { cause: error });
   });
   return {
     url,
     token: adminToken,
-    natsUrl: `nats://127.0.0.1:${stackPorts(portOffset).nats}`,
+    natsUrl,
     client: createClient({ url, token: adminToken }),
     lapse: (...args) => runCli(args, dir),
     pid: (name) => {
@@ -46,10 +39,7 @@ export async function startSystem(env: Readonly<Record<string, string>>): Promis
       if (pid === undefined) throw new Error(`${name} does not run`);
       return pid;
     },
-    stop: async () => {
-      await stack.stop();
-      await rm(dir, { recursive: true, force: true });
-    },
+    stop: () => stack.stop(),
   };
 }
 
@@ -60,23 +50,6 @@ export async function decisionsAbout(
 ): Promise<DecisionRecord[]> {
   const page = await client.audit.list({ resource, limit: 1000 });
   return [...page.items].reverse();
-}
-
-function runCli(args: readonly string[], dir: string): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const env = { PATH: process.env.PATH, HOME: dir, LAPSE_LOCAL__DIR: dir };
-    const child = spawn(process.execPath, [CLI, ...args], { env });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      stdout += chunk.toString();
-    });
-    child.stderr.on("data", (chunk: Buffer) => {
-      stderr += chunk.toString();
-    });
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code: code ?? 1, stdout, stderr }));
-  });
 }
 
 async function freeOffset(): Promise<number> {

@@ -7,7 +7,7 @@ import { waitFor } from "@lapse/test-kit";
 import { connect, headers as natsHeaders } from "nats";
 import { decisionsAbout, type System, startSystem } from "./system.ts";
 
-const DAY_MS = 3_000;
+const DAY_MS = 6_000;
 let system: System;
 
 beforeAll(async () => {
@@ -153,11 +153,17 @@ describe("a table nobody uses", () => {
 });
 
 describe("bad calls", () => {
+  beforeAll(async () => {
+    await system.client.tables.create("dev", "bad.calls", {
+      columns: [{ name: "id", type: "BIGINT" }],
+    });
+  });
+
   test.each([
     [["table", "get", "bronze.nope"], 4, /nope/],
-    [["table", "retention", "bronze.trial", "--days", "0"], 2, /1.*3650/],
-    [["table", "retention", "bronze.trial", "--on", "2020-01-01"], 2, /drop/],
-    [["table", "retention", "bronze.trial", "--on", "30d"], 2, /date/],
+    [["table", "retention", "bad.calls", "--days", "0"], 2, /1.*3650/],
+    [["table", "retention", "bad.calls", "--on", "2020-01-01"], 2, /drop/],
+    [["table", "retention", "bad.calls", "--on", "30d"], 2, /date/],
     [["table", "create", "nodot", "--column", "id:long"], 2, /namespace/],
     [["sql", "SELECT * FROM bronze.nope"], 4, /nope/],
     [

@@ -6,7 +6,7 @@ import { LocalStack, type StackAccess, type StackOptions } from "./stack.ts";
  */
 export async function runInForeground(
   options: StackOptions,
-  onReady: (access: StackAccess) => void,
+  onReady: (access: StackAccess) => Promise<void>,
 ): Promise<void> {
   const stack = new LocalStack(options);
   const asked = new AbortController();
@@ -25,9 +25,12 @@ export async function runInForeground(
   // Whatever else ends this process must not leave the others running.
   process.once("exit", () => stack.signal(false));
   try {
-    onReady(await stack.start());
+    await onReady(await stack.start());
   } catch (error) {
-    if (!asked.signal.aborted) throw error;
+    if (!asked.signal.aborted) {
+      await stack.stop();
+      throw error;
+    }
   }
   await stopped;
 }

@@ -1,3 +1,4 @@
+export { type CliRun, runCli } from "./cli.ts";
 export { runInForeground } from "./foreground.ts";
 export type { Launch } from "./launch.ts";
 export { LocalError } from "./local-error.ts";

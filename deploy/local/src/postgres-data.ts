@@ -7,6 +7,7 @@ import {
   rename,
   rm,
   rmdir,
+  stat,
   symlink,
   writeFile,
 } from "node:fs/promises";
@@ -17,8 +18,19 @@ import { canDo, type SystemUser } from "./postgres-user.ts";
 import { readIfThere } from "./private-file.ts";
 import { runCommand } from "./run-command.ts";
 
-/** Who owns a cluster's superuser, by name. */
+/** The name of a cluster's superuser. */
 export const superuser = "postgres";
+
+/**
+ * Who owns the cluster in `dir`, where root looks: it must run as that user, whoever was chosen at the
+ * time. `undefined` where there is none yet, and for everybody else, who can only run it as themselves.
+ */
+export async function clusterOwner(dir: string): Promise<SystemUser | undefined> {
+  const data = join(dir, "postgres", "data");
+  if (process.getuid?.() !== 0 || (await kindOf(data)) === "absent") return undefined;
+  const { uid, gid } = await stat(data);
+  return { name: `number ${uid}`, uid, gid };
+}
 
 /**
  * The folder for PostgreSQL's data: `<dir>/postgres`, owned by `user`. Where `user` cannot reach that

@@ -5,7 +5,13 @@ import pg from "pg";
 import type { Launch } from "./launch.ts";
 import { LocalError } from "./local-error.ts";
 import { postgresBinaries } from "./postgres-binaries.ts";
-import { initialiseCluster, postgresFolder, postmasterPid, superuser } from "./postgres-data.ts";
+import {
+  clusterOwner,
+  initialiseCluster,
+  postgresFolder,
+  postmasterPid,
+  superuser,
+} from "./postgres-data.ts";
 import { postgresUser } from "./postgres-user.ts";
 import { readIfThere, writePrivateFile } from "./private-file.ts";
 import {
@@ -44,7 +50,7 @@ const stop: readonly StopStep[] = [
  * cluster, the password. Nothing is started. One call at a time over the same folder.
  */
 export async function preparePostgres(options: PostgresOptions): Promise<PreparedPostgres> {
-  const user = await postgresUser();
+  const user = (await clusterOwner(options.dir)) ?? (await postgresUser());
   const binaries = await postgresBinaries(user);
   const folder = await postgresFolder(options.dir, user);
   const password = await superuserPassword(join(options.dir, "postgres-password"));

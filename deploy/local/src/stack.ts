@@ -1,8 +1,10 @@
-import { chmod, mkdir, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, chmod, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ensureDatabases } from "./databases.ts";
-import { givenSettings, serviceEnvironment } from "./environment.ts";
-import { adminIdentity, openIssuer, serviceIdentity } from "./keys.ts";
+import { givenSettings, type SharedEnvironment, serviceEnvironment } from "./environment.ts";
+import { adminIdentity, openIssuer, serviceIdentity, type TokenIssuer } from "./keys.ts";
+import type { Launch } from "./launch.ts";
 import { LocalError } from "./local-error.ts";
 import { prepareNats } from "./nats-server.ts";
 import { stopOrphans } from "./pid-file.ts";
@@ -36,6 +38,8 @@ export interface StackAccess {
   /** The gateway's REST URL; the console is at `/`. */
   readonly url: string;
   readonly adminToken: string;
+  /** Where other services publish activity. */
+  readonly natsUrl: string;
   /** `cli.json`, where the CLI finds both. */
   readonly cliFile: string;
 }
@@ -118,20 +122,7 @@ export class LocalStack {
     await mkdir(objectsFolder, { recursive: true, mode: 0o700 });
     const shared = { ports, natsUrl, objectsFolder, ...issuer };
     const launches = await Promise.all(
-      services.map(async (service) => {
-        const tokenFile = await writeToken(
-          dir,
-          service.name,
-          await issuer.sign(serviceIdentity(service.name)),
-        );
-        const databaseUrl = service.database && databaseUrls[service.database];
-        const own = { tokenFile, ...(databaseUrl && { databaseUrl }) };
-        return serviceLaunch(service, {
-          env: serviceEnvironment(service, shared, own, env),
-          cwd: dir,
-          operationsPort: ports.operations[service.name],
-        });
-      }),
+      services.map((service) => this.#describe(service, shared, issuer, databaseUrls)),
     );
     this.#continue();
     await Promise.all(launches.map((launch) => supervisor.start(launch)));
@@ -139,11 +130,27 @@ export class LocalStack {
     const url = `http://127.0.0.1:${ports.rest}`;
     const adminToken = await issuer.sign(adminIdentity);
     const cliFile = join(dir, "cli.json");
-    await writePrivateFile(
-      cliFile,
-      `${JSON.stringify({ url, token: adminToken, ...objectStore(env, objectsFolder) }, undefined, 2)}\n`,
-    );
-    return { url, adminToken, cliFile };
+    const found = { url, token: adminToken, ...objectStore(env, objectsFolder) };
+    await writePrivateFile(cliFile, `${JSON.stringify(found, undefined, 2)}\n`);
+    return { url, adminToken, natsUrl, cliFile };
+  }
+
+  async #describe(
+    service: ServiceDefinition,
+    shared: SharedEnvironment,
+    issuer: TokenIssuer,
+    databaseUrls: Readonly<Record<string, string>>,
+  ): Promise<Launch> {
+    const { settings, env } = this.#options;
+    const token = await issuer.sign(serviceIdentity(service.name));
+    const tokenFile = await writeToken(settings.dir, service.name, token);
+    const databaseUrl = service.database && databaseUrls[service.database];
+    const own = { tokenFile, ...(databaseUrl && { databaseUrl }) };
+    return serviceLaunch(service, {
+      env: serviceEnvironment(service, shared, own, env),
+      cwd: settings.dir,
+      operationsPort: shared.ports.operations[service.name],
+    });
   }
 
   // One stack per folder: two would take each other's processes for orphans.
@@ -204,7 +211,15 @@ function objectStore(env: NodeJS.ProcessEnv, folder: string): object {
 // Where root runs the stack, PostgreSQL is another user who must get to its data: others may pass
 // through, not look. What is inside is closed by itself.
 async function makeFolder(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true });
+  try {
+    await mkdir(dir, { recursive: true });
+    await access(dir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new LocalError(
+      `The data folder ${dir} cannot be used (${(error as Error).message}). If somebody else made it, ` +
+        "remove it or have it given to you, or choose another with LAPSE_LOCAL__DIR.",
+    );
+  }
   if (process.getuid?.() === 0) await chmod(dir, (await stat(dir)).mode | 0o011);
 }
 

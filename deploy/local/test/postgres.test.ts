@@ -174,6 +174,15 @@ describe("the binaries that npm brings", () => {
 });
 
 describe("PostgreSQL's data folder", () => {
+  (asRoot ? test : test.skip)("is served as the user who owns it, whoever that was", async () => {
+    await prepare();
+    const owner = { uid: 54_321, gid: 54_321 };
+    await runCommand("chown", ["-R", `${owner.uid}:${owner.gid}`, join(dir, "postgres")]);
+    const { launch } = await prepare();
+    expect(launch.user).toMatchObject(owner);
+    await supervisor.start(launch);
+  });
+
   (asRoot ? test : test.skip)(
     "is elsewhere, behind a link, where root's user cannot reach it",
     async () => {

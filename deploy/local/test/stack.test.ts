@@ -123,6 +123,12 @@ describe("a stack that does not come up", () => {
     await rm(other, { recursive: true });
   });
 
+  test("says so where its folder cannot be one", async () => {
+    const file = join(dir, "cli.json");
+    const failing = new LocalStack(options({ settings: { dir: join(file, "in"), portOffset } }));
+    await expect(failing.start()).rejects.toThrow(/cannot be used.*LAPSE_LOCAL__DIR/);
+  });
+
   test("can be stopped in the middle of its start", async () => {
     const other = await makeFolder();
     const settings = { dir: other, portOffset: await freeOffset() };

@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   try {
     write("Starting a private stack …\n");
     await Promise.race([stack.start(), interrupted]);
-    const stage = new Stage({ ...withoutLapse(process.env), LAPSE_LOCAL__DIR: dir }, write);
+    const stage = new Stage(dir, write);
     await Promise.race([tablesDemo(stage, DAY_SECONDS), interrupted]);
     write("\nEverything did what it should.\n");
   } finally {

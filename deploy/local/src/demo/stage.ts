@@ -1,24 +1,20 @@
-import { spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { styleText } from "node:util";
-
-const cli = fileURLToPath(new URL("../../../../packages/cli/bin/lapse.js", import.meta.url));
+import { type CliRun, runCli } from "../cli.ts";
 
 /** Something that did not happen as it should: the demo ends there, and not with 0. */
 export class DemoFailure extends Error {
   override readonly name = "DemoFailure";
 }
 
-export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
-
 /** Where a demo is played: it tells the audience what happens, and runs the CLI as they would. */
 export class Stage {
-  readonly #env: NodeJS.ProcessEnv;
+  readonly #dir: string;
   readonly #write: (text: string) => void;
 
-  constructor(env: NodeJS.ProcessEnv, write: (text: string) => void) {
-    this.#env = env;
+  /** `dir` is where the stack it plays on keeps its data. */
+  constructor(dir: string, write: (text: string) => void) {
+    this.#dir = dir;
     this.#write = write;
   }
 
@@ -52,20 +48,8 @@ export class Stage {
   }
 
   /** Runs a command unseen. */
-  run(args: readonly string[]): Promise<Ran> {
-    return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [cli, ...args], { env: this.#env });
-      let stdout = "";
-      let stderr = "";
-      child.stdout.on("data", (chunk: Buffer) => {
-        stdout += chunk.toString();
-      });
-      child.stderr.on("data", (chunk: Buffer) => {
-        stderr += chunk.toString();
-      });
-      child.on("error", reject);
-      child.on("close", (code) => resolve({ code: code ?? 1, stdout, stderr }));
-    });
+  run(args: readonly string[]): Promise<CliRun> {
+    return runCli(args, this.#dir);
   }
 
   /** States what must be true, and ends the demo when it is not. */
