@@ -130,7 +130,7 @@ export class LocalStack {
     const url = `http://127.0.0.1:${ports.rest}`;
     const adminToken = await issuer.sign(adminIdentity);
     const cliFile = join(dir, "cli.json");
-    const found = { url, token: adminToken, ...objectStore(env, objectsFolder) };
+    const found = { url, token: adminToken, natsUrl, ...objectStore(env, objectsFolder) };
     await writePrivateFile(cliFile, `${JSON.stringify(found, undefined, 2)}\n`);
     return { url, adminToken, natsUrl, cliFile };
   }

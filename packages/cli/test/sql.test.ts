@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Commit, LapseApiError, type LapseClient, type Table } from "@lapse/sdk";
 import { requireQuery, requireReadOnly, withEngine } from "../src/sql/engine.ts";
@@ -16,7 +15,7 @@ let exists: boolean;
 let commitFails: Error | null;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "lapse-sql-"));
+  root = mkdtempSync(join(tmpdir(), "lapse sql %41-"));
   commits = [];
   released = [];
   columns = [{ name: "id", type: "BIGINT" }];
@@ -31,7 +30,7 @@ const table = (): Table =>
     full_name: "bronze.trial",
     kind: "managed",
     columns,
-    location: pathToFileURL(root).href,
+    location: `file://${root}`,
   }) as unknown as Table;
 
 /** A catalog of one table whose files are those that were committed. */
@@ -49,7 +48,7 @@ function catalog(): LapseClient {
         const files = commits.flatMap((commit) =>
           commit.files.map((file) => ({
             ...file,
-            uri: pathToFileURL(join(root, file.path)).href,
+            uri: `file://${join(root, file.path)}`,
           })),
         );
         return { snapshot_id: "s", files, table: table() };

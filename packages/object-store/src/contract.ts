@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from "@jest/globals";
+import { afterAll, beforeAll, describe, jest } from "@jest/globals";
 import { describeBuckets } from "./contract/buckets.ts";
 import { describeConditions } from "./contract/conditions.ts";
 import { describeDeletePrefix } from "./contract/delete-prefix.ts";
@@ -10,6 +10,9 @@ import type { ContractSubject, Scene } from "./contract/scene.ts";
 import { sceneOf } from "./contract/scene.ts";
 
 export type { ContractSubject } from "./contract/scene.ts";
+
+/** For a store over the network, or on a machine that is busy. */
+const SLOWEST_TEST_MS = 60_000;
 
 /**
  * Declares the tests that every object store passes, for Jest. Call it at the top level of a test
@@ -23,6 +26,7 @@ export function objectStoreContract(
   name: string,
   makeSubject: () => Promise<ContractSubject>,
 ): void {
+  jest.setTimeout(SLOWEST_TEST_MS);
   describe(`object store contract: ${name}`, () => {
     let subject: ContractSubject;
     beforeAll(async () => {
@@ -31,7 +35,7 @@ export function objectStoreContract(
     afterAll(async () => {
       await subject.dispose();
     });
-    const scene = async (): Promise<Scene> => await sceneOf(subject);
+    const scene = async (): Promise<Scene> => sceneOf(subject);
 
     describeBuckets(scene);
     describeObjects(scene);

@@ -119,9 +119,10 @@ export interface ObjectStore {
   delete(bucket: string, key: string, options?: DeleteOptions): Promise<void>;
 
   /**
-   * The address by which DuckDB reads or writes the object (`file:///…`, `s3://…`); taken literally,
-   * never percent-encoded, since DuckDB does not decode. DuckDB reads `*`, `?` and `[` as patterns:
-   * a key with one of them is `invalid` here.
+   * The address by which DuckDB reads the object (`file:///…`, `s3://…`); taken literally, never
+   * percent-encoded, since DuckDB does not decode. DuckDB reads `*`, `?` and `[` as patterns: a key
+   * with one of them is `invalid` here. A file that DuckDB writes there is an object too, but on a
+   * file system its directory must exist, and readers see it half written: prefer `put`.
    */
   uri(bucket: string, key: string): string;
 

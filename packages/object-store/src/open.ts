@@ -14,7 +14,7 @@ export type ObjectStoreSettings =
  *   the store cannot be reached or written to.
  */
 export async function openObjectStore(settings: ObjectStoreSettings): Promise<ObjectStore> {
-  if (settings.kind === "file") return await openFileStore(settings.path);
+  if (settings.kind === "file") return openFileStore(settings.path);
   throw new ObjectStoreError(
     "invalid",
     `Object store kind ${quoted(String(settings.kind))} is not available; use "file".`,

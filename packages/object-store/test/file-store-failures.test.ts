@@ -5,9 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  jest,
+  test,
+} from "@jest/globals";
 import { deletePrefix, openObjectStore } from "@lapse/object-store";
 import { compilePrograms, type ProgramOptions, type Programs } from "./run-program.ts";
+
+jest.setTimeout(60_000);
 
 const BUCKET = "acme--lake";
 const NOBODY = "65534";

@@ -1,4 +1,6 @@
-/** One thing wrong in a request: where, as a JSON pointer, and what. */
+const REPEATABLE = new Set([429, 502, 503, 504]);
+
+/** One thing wrong in a request: where, as a JSON pointer in a fragment (`#/days`), and what. */
 export type Fault = { readonly pointer: string; readonly detail: string };
 
 /**
@@ -10,16 +12,25 @@ export class LapseApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly faults: readonly Fault[];
+  /** Facts for programs, e.g. `{hold_id: "…"}`. */
+  readonly details: Readonly<Record<string, string>>;
   readonly traceId: string | null;
 
   constructor(
     status: number,
-    problem: { code: string; detail: string; faults?: readonly Fault[]; traceId?: string | null },
+    problem: {
+      code: string;
+      detail: string;
+      faults?: readonly Fault[];
+      details?: Readonly<Record<string, string>>;
+      traceId?: string | null;
+    },
   ) {
     super(problem.detail);
     this.status = status;
     this.code = problem.code;
     this.faults = problem.faults ?? [];
+    this.details = problem.details ?? {};
     this.traceId = problem.traceId ?? null;
   }
 
@@ -30,6 +41,11 @@ export class LapseApiError extends Error {
 
   get notFound(): boolean {
     return this.status === 404;
+  }
+
+  /** Whether the very same call may succeed later (429, 502, 503, 504). */
+  get repeatable(): boolean {
+    return REPEATABLE.has(this.status);
   }
 }
 

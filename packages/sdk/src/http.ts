@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { type Dispatcher, request as sendRequest } from "undici";
-import { type Fault, LapseApiError, LapseUnreachableError } from "./errors.ts";
+import { LapseApiError, LapseUnreachableError } from "./errors.ts";
+import { pauseAfter } from "./pause.ts";
+import { toApiError } from "./problem.ts";
 
 export type HttpSettings = {
   /** Where the gateway listens, e.g. `http://127.0.0.1:8080`. */
@@ -33,9 +34,8 @@ export type Http = {
   readonly open: (path: string, request?: Request) => Promise<AsyncIterable<Uint8Array>>;
 };
 
-const RETRIED_STATUS = new Set([429, 502, 503, 504]);
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2_000;
+/** The gateway shows a sign of life every 15 s: a stream that is silent for longer is dead. */
+const SILENCE_MS = 60_000;
 
 /**
  * A JSON client for the gateway. Every call is safe to repeat: reads by nature, writes by their
@@ -54,18 +54,14 @@ export function createHttp(settings: HttpSettings): Http {
       try {
         const answer = await sendOnce(settings, method, path, request, key);
         if (isOk(answer)) return (await readJson(answer)) as T;
-        if (last || !RETRIED_STATUS.has(answer.statusCode)) throw await toApiError(answer);
-        await answer.body.dump();
+        const refusal = toApiError(answer.statusCode, await answer.body.text());
+        if (last || !refusal.repeatable) throw refusal;
       } catch (error) {
         if (error instanceof LapseApiError) throw error;
         request.signal?.throwIfAborted();
         if (last) throw unreachable(settings.url, error);
       }
-      await delay(
-        pauseBefore(attempt),
-        undefined,
-        request.signal ? { signal: request.signal } : {},
-      );
+      await pauseAfter(attempt, request.signal);
     }
   };
 
@@ -73,11 +69,10 @@ export function createHttp(settings: HttpSettings): Http {
     try {
       const answer = await sendRequest(addressOf(settings, path, request.query), {
         headers: { accept: "text/event-stream", authorization: `Bearer ${settings.token}` },
-        // Silence is no failure here: there may be nothing to tell for hours.
-        bodyTimeout: 0,
+        bodyTimeout: SILENCE_MS,
         ...(request.signal ? { signal: request.signal } : {}),
       });
-      if (!isOk(answer)) throw await toApiError(answer);
+      if (!isOk(answer)) throw toApiError(answer.statusCode, await answer.body.text());
       return answer.body;
     } catch (error) {
       if (error instanceof LapseApiError) throw error;
@@ -125,11 +120,6 @@ function sendOnce(
   });
 }
 
-function pauseBefore(attempt: number): number {
-  const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
-  return ceiling / 2 + Math.random() * (ceiling / 2);
-}
-
 function unreachable(url: string, cause: unknown): LapseUnreachableError {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   const why = inner instanceof Error ? inner.message : String(inner);
@@ -143,25 +133,4 @@ async function readJson(answer: Answer): Promise<unknown> {
   if (answer.statusCode !== 204) return answer.body.json();
   await answer.body.dump();
   return undefined;
-}
-
-async function toApiError(answer: Answer): Promise<LapseApiError> {
-  const problem = parseProblem(await answer.body.text());
-  const { code, detail, errors, trace_id: traceId } = problem;
-  return new LapseApiError(answer.statusCode, {
-    code: typeof code === "string" ? code : `HTTP_${answer.statusCode}`,
-    detail: typeof detail === "string" ? detail : `The server answered ${answer.statusCode}.`,
-    faults: Array.isArray(errors) ? (errors as Fault[]) : [],
-    traceId: typeof traceId === "string" ? traceId : null,
-  });
-}
-
-function parseProblem(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    // A proxy in between may answer in HTML; the status then says what there is to say.
-    return {};
-  }
 }

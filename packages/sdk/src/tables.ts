@@ -3,6 +3,7 @@ import { parseTablePath, tableUrl } from "./table-path.ts";
 import type {
   Column,
   Commit,
+  CommittedTable,
   ExpiringTable,
   Hold,
   Page,
@@ -98,7 +99,7 @@ export function tablesApi(http: Http) {
     reads(environment: string, table: string): Promise<TableReads> {
       return http.send("GET", `${tableUrl(environment, table)}/reads`);
     },
-    commit(id: string, commit: Commit): Promise<Table> {
+    commit(id: string, commit: Commit): Promise<CommittedTable> {
       return http.send("POST", `${byId(id)}/commits`, { body: commit });
     },
     /** Keeps a table from being dropped while a write runs; renew it well before `expires_at` (T21). */

@@ -12,6 +12,8 @@ export type Environment = {
   readonly retention_days: number | null;
   readonly retention_set_by: string | null;
   readonly retention_set_at: Instant | null;
+  /** True while the retention could not be told: it is then null without meaning none. */
+  readonly retention_unknown: boolean;
   readonly table_bucket: string;
   readonly created_by: string;
   readonly created_at: Instant;
@@ -48,11 +50,14 @@ export type Table = {
   readonly expires_at: Instant | null;
   readonly expires_soon: boolean;
   /** True when the expiry could not be told in time: `expires_at` is then null without meaning never. */
-  readonly expiry_unknown?: boolean;
+  readonly expiry_unknown: boolean;
   readonly dropped_at?: Instant | null;
   readonly drop_reason?: "retention" | "request" | null;
   readonly undo_until?: Instant | null;
 };
+
+/** The answer to a commit. */
+export type CommittedTable = Table & { readonly snapshot_id: string | null };
 
 /** A rule to set: exactly one of the three (T3). */
 export type RetentionRule =

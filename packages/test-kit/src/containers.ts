@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { ContainerRuntimeClient } from "testcontainers";
 import { freePort } from "./free-port.ts";
 import { runDirectory } from "./run-directory.ts";
 
@@ -18,34 +19,40 @@ export interface ServerContainer {
   readonly hostPort: number;
 }
 
-/** Whether a container engine answers and holds the image. Costs nothing where there is no engine. */
+/** Whether a container engine on this machine answers and holds the image. Costs nothing where there is none. */
 export async function hasImage(image: string): Promise<boolean> {
   if (process.env.DOCKER_HOST === undefined && !existsSync("/var/run/docker.sock")) return false;
-  const { getContainerRuntimeClient, ImageName } = await import("testcontainers");
+  const { ImageName } = await import("testcontainers");
   try {
-    const client = await getContainerRuntimeClient();
-    return await client.image.exists(ImageName.fromString(image));
+    const { info, image: images } = await engine();
+    const isLocal = ["localhost", "127.0.0.1"].includes(info.containerRuntime.host);
+    return isLocal && (await images.exists(ImageName.fromString(image)));
   } catch {
     // A socket without an engine behind it: there are no containers to be had.
     return false;
   }
 }
 
-/** Starts a container, which the run's guard removes at the end. */
+/** Starts a container, reached from this machine alone, which the run's guard removes at the end. */
 export async function startContainer(options: ContainerOptions): Promise<ServerContainer> {
-  // The reaper would be an image of its own to pull; the guard does its work.
-  process.env.TESTCONTAINERS_RYUK_DISABLED = "true";
-  const { GenericContainer } = await import("testcontainers");
+  const { container: containers } = await engine();
   const hostPort = await freePort();
-  const started = await new GenericContainer(options.image)
-    .withEnvironment({ ...options.env })
-    .withCommand([...options.command])
-    .withExposedPorts({ container: options.port, host: hostPort })
-    .start();
+  const created = await containers.create({
+    Image: options.image,
+    Cmd: [...options.command],
+    Env: Object.entries(options.env ?? {}).map(([name, value]) => `${name}=${value}`),
+    ExposedPorts: { [`${options.port}/tcp`]: {} },
+    HostConfig: {
+      PortBindings: {
+        [`${options.port}/tcp`]: [{ HostIp: "127.0.0.1", HostPort: String(hostPort) }],
+      },
+    },
+  });
   const folder = join(runDirectory(), "containers");
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, started.getId()), "");
-  return { id: started.getId(), hostPort };
+  await writeFile(join(folder, created.id), "");
+  await created.start();
+  return { id: created.id, hostPort };
 }
 
 /** Stops, kills or starts again a container of this run. */
@@ -53,8 +60,7 @@ export async function controlContainer(
   id: string,
   action: "start" | "stop" | "kill",
 ): Promise<void> {
-  const { getContainerRuntimeClient } = await import("testcontainers");
-  const container = (await getContainerRuntimeClient()).container.getById(id);
+  const container = (await engine()).container.getById(id);
   switch (action) {
     case "start":
       return void (await container.start());
@@ -63,4 +69,9 @@ export async function controlContainer(
     case "kill":
       return void (await container.kill());
   }
+}
+
+async function engine(): Promise<ContainerRuntimeClient> {
+  const { getContainerRuntimeClient } = await import("testcontainers");
+  return getContainerRuntimeClient();
 }

@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Column, LapseClient, Table, TableFiles } from "@lapse/sdk";
 import { FailedError, UsageError } from "../exit.ts";
@@ -73,9 +72,9 @@ export function typeText({ name, type }: Column): string {
   throw new FailedError(`Column ${name} has the type "${type}", which is no SQL type.`);
 }
 
-/** The path of a `file:` address on this machine. Throws where the store is elsewhere. */
+/** The path of a `file:` address on this machine, which the store gives as it is, not percent-encoded. */
 export function localPath(uri: string): string {
-  if (uri.startsWith("file:")) return fileURLToPath(uri);
+  if (uri.startsWith("file:///")) return uri.slice("file://".length);
   throw new FailedError(
     `The table's files are at ${uri}: lapse sql reads object stores that are a folder on this machine.`,
   );

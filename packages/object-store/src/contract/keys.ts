@@ -25,10 +25,11 @@ const ODD_KEYS = [
   "back\\slash",
   "percent%2e%2e%2f",
   "glob*?[a]{b}",
-  "~=marked",
+  "~%marked",
   "~",
-  "a~=b!",
-  "~=!claim!00",
+  "a~%b!",
+  "~%!claim!00",
+  "~=",
   ".lapse-uploads/x",
   "con.tmp",
   `${"x".repeat(255)}`,
@@ -118,7 +119,7 @@ export function describeKeys(scene: () => Promise<Scene>): void {
       expect(store.uri(bucket, "dev/data/x.parquet")).toMatch(
         new RegExp(`^[a-z0-9]+://.*${bucket}/dev/data/x\\.parquet$`),
       );
-      expect(store.uri(bucket, "sp ace/ü")).toMatch(/^[^%]+$/);
+      expect(store.uri(bucket, "sp ace/x y")).toMatch(/\/sp ace\/x y$/);
       for (const key of ["a*.parquet", "a?.parquet", "a[1].parquet"]) {
         expect(() => store.uri(bucket, key)).toThrow(expect.objectContaining(failure("invalid")));
       }

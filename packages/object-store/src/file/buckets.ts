@@ -44,7 +44,7 @@ export async function deleteBucket(root: FileRoot, bucket: string): Promise<void
 }
 
 export async function bucketExists(root: FileRoot, bucket: string): Promise<boolean> {
-  return await attempt(`look for bucket ${quoted(bucket)}`, async () => {
+  return attempt(`look for bucket ${quoted(bucket)}`, async () => {
     if (await isRealDirectory(bucketPath(root, bucket))) return true;
     await requireStore(root);
     return false;

@@ -40,7 +40,7 @@ export async function takeOverClaim(claim: string): Promise<ClaimOutcome> {
     if (failedWith(error, "ENOENT", "ENOTDIR")) return "nothing";
     throw error;
   }
-  return await settleClaim(taken);
+  return settleClaim(taken);
 }
 
 /**

@@ -12,28 +12,25 @@ export function keyTaken(key: string, by: string): ObjectStoreError {
  * Makes the directories from `bucketPath` down to `path`, never the bucket itself, one level at a
  * time so that none is made through a symbolic link.
  *
- * @returns the directories that got a new entry, for {@link syncDirectory}; null when one went away
- *   meanwhile (a delete pruned it, or the bucket is gone): try again.
+ * @returns false when one went away meanwhile (a delete pruned it, or the bucket is gone): try again
  * @throws ObjectStoreError `precondition` where an object or a link is in the way of `key`
  */
 export async function makeDirectories(
   bucketPath: string,
   path: string,
   key: string,
-): Promise<readonly string[] | null> {
-  const changed: string[] = [];
+): Promise<boolean> {
   let level = bucketPath;
   for (const name of relative(bucketPath, path).split("/")) {
     if (name === "") continue;
     level = join(level, name);
     try {
       await mkdir(level);
-      changed.push(dirname(level));
     } catch (error) {
-      if (failedWith(error, "ENOENT", "ENOTDIR")) return null;
+      if (failedWith(error, "ENOENT", "ENOTDIR")) return false;
       if (!failedWith(error, "EEXIST")) throw error;
       const kind = await kindOf(level);
-      if (kind === "missing") return null;
+      if (kind === "missing") return false;
       if (kind === "file") {
         throw keyTaken(
           key,
@@ -43,7 +40,7 @@ export async function makeDirectories(
       if (kind === "other") throw keyTaken(key, "a symbolic link or special file is in the way");
     }
   }
-  return changed;
+  return true;
 }
 
 /** What stands at `path`; links are not followed. */
@@ -94,7 +91,19 @@ export async function removeEmptyTree(path: string): Promise<boolean> {
     if (failedWith(error, "ENOTDIR")) return false;
     throw error;
   }
-  return await removeIfEmpty(path);
+  return removeIfEmpty(path);
+}
+
+/**
+ * Makes the way to an object survive the death of the machine: the names in `path` and in every
+ * directory up to the bucket. All of them, as another put may have made one and not synced it yet;
+ * one that has nothing new costs next to nothing.
+ */
+export async function syncDirectories(bucketPath: string, path: string): Promise<void> {
+  for (let level = path; ; level = dirname(level)) {
+    await syncDirectory(level);
+    if (level === bucketPath) return;
+  }
 }
 
 /** Makes the names in a directory survive the death of the machine; one that is gone is fine. */

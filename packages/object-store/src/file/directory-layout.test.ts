@@ -16,9 +16,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import type { ObjectStore } from "../object-store.ts";
 import { openObjectStore } from "../open.ts";
+
+jest.setTimeout(60_000);
 
 const BUCKET = "acme--lake";
 let root: string;
@@ -75,9 +77,9 @@ describe("the layout on disk", () => {
   });
 
   test("a file under a name that encodes no key is no object, and is never touched", async () => {
-    await drop("~=61");
-    await drop("~=a~");
-    await drop("d/~=", "the key d/");
+    await drop("~%61");
+    await drop("~%a~");
+    await drop("d/~%", "the key d/");
     expect(await keys()).toEqual(["d/"]);
     await expect(store.deleteBucket(BUCKET)).rejects.toMatchObject({ kind: "precondition" });
     await store.delete(BUCKET, "d/");
@@ -85,7 +87,7 @@ describe("the layout on disk", () => {
       kind: "precondition",
       message: expect.stringContaining("files that are not objects"),
     });
-    expect((await readdir(inBucket(""))).sort()).toEqual(["~=61", "~=a~"]);
+    expect((await readdir(inBucket(""))).sort()).toEqual(["~%61", "~%a~"]);
   });
 
   test("a file too deep for a key is no object", async () => {

@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The system's code of a failed file operation (`ENOENT`); null for any other error. */
-export function codeOf(error: unknown): string | null {
+function codeOf(error: unknown): string | null {
   if (!types.isNativeError(error) || !("syscall" in error) || !("code" in error)) return null;
   return typeof error.code === "string" ? error.code : null;
 }

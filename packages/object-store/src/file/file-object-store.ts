@@ -35,7 +35,7 @@ export function fileObjectStore(root: FileRoot): ObjectStore {
 }
 
 async function headObject(root: FileRoot, bucket: string, key: string): Promise<ObjectStat | null> {
-  return await attempt(`look at ${quoted(key)} in bucket ${quoted(bucket)}`, async () => {
+  return attempt(`look at ${quoted(key)} in bucket ${quoted(bucket)}`, async () => {
     const stat = await statObject(objectPath(root, bucket, key), key);
     if (stat === null) await requireBucket(root, bucket);
     return stat;
@@ -52,7 +52,8 @@ async function listPage(
     throw new ObjectStoreError("invalid", `Limit ${limit} is refused: it takes 1 to ${MAX_PAGE}.`);
   }
   const objects: ObjectStat[] = [];
-  for await (const object of walk(root, bucket, range)) {
+  const windowEntries = Math.min(root.windowEntries, limit + 1);
+  for await (const object of walk({ ...root, windowEntries }, bucket, range)) {
     if (objects.length === limit) return { objects, next: objects.at(-1)?.key ?? null };
     objects.push(object);
   }

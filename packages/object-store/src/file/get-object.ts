@@ -20,7 +20,7 @@ export async function getObject(
   range: ByteRange | undefined,
 ): Promise<ObjectContent> {
   const doing = `get ${quoted(key)} from bucket ${quoted(bucket)}`;
-  return await attempt(doing, async () => {
+  return attempt(doing, async () => {
     const path = objectPath(root, bucket, key);
     const handle = await openFile(path);
     if (handle === null) {

@@ -15,11 +15,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import type { ObjectStore } from "../object-store.ts";
 import { openObjectStore } from "../open.ts";
 import { makeClaim, takeOverClaim } from "./claim.ts";
 import { claimName } from "./segment-names.ts";
+
+jest.setTimeout(60_000);
 
 const BUCKET = "acme--lake";
 let root: string;

@@ -10,7 +10,7 @@ import {
   kindOf,
   makeDirectories,
   removeEmptyTree,
-  syncDirectory,
+  syncDirectories,
 } from "./directories.ts";
 import { attempt, failedWith } from "./file-failure.ts";
 import {
@@ -98,19 +98,18 @@ interface Publication {
   readonly createOnly: boolean;
 }
 
-async function publish(root: FileRoot, bucket: string, key: string, move: Publication) {
+async function publish(
+  root: FileRoot,
+  bucket: string,
+  key: string,
+  move: Publication,
+): Promise<void> {
   const top = bucketPath(root, bucket);
   const parent = dirname(move.target);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const changed = (await isRealDirectory(parent)) ? [] : await makeDirectories(top, parent, key);
-    if (changed === null) {
-      await requireBucket(root, bucket);
-      continue;
-    }
-    if (await moveIntoPlace(key, move)) {
-      for (const directory of [parent, ...changed.toReversed()]) await syncDirectory(directory);
-      return;
-    }
+    const ready = (await isRealDirectory(parent)) || (await makeDirectories(top, parent, key));
+    if (!ready) await requireBucket(root, bucket);
+    else if (await moveIntoPlace(key, move)) return syncDirectories(top, parent);
   }
   throw new ObjectStoreError(
     "unavailable",

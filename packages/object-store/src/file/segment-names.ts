@@ -3,18 +3,19 @@
  *
  * A segment is its own file name wherever a file system can hold it, so that `dev/<id>/x.parquet`
  * is that very path for DuckDB, and a file that a person drops into a bucket is an object. Nothing
- * else is ever consulted: a key's path is a pure function of the key, and nothing moves.
+ * else is ever consulted: a key's path is a pure function of the key, and nothing moves. The price: of
+ * `a` and `a/b`, which both need the name `a`, a put of the second is refused.
  *
  * A segment is encoded where it
  * - is empty (`a//b`, a leading or trailing slash),
  * - is longer than 255 bytes: then it becomes several names, each a directory within the one before,
- * - starts with `~=`, the mark of encoded names,
+ * - starts with `~%`, the mark of encoded names,
  * - holds upper-case or non-ASCII characters and the file system folds them (macOS), where `A` and
  *   `a` would be one file.
  *
- * Encoded names: `~=`, then the text with `~`, `=`, `!` and what the file system folds as `=xx` per
+ * Encoded names: `~%`, then the text with `~`, `%`, `!` and what the file system folds as `%xx` per
  * byte of UTF-8, then `~` where the next name continues the segment. A name on disk that is not how
- * its segment is written is no object: never listed, never touched. `~=!` marks a claim, see
+ * its segment is written is no object: never listed, never touched. `~%!` marks a claim, see
  * `claim.ts`.
  */
 export interface SegmentNames {
@@ -24,13 +25,13 @@ export interface SegmentNames {
   decode(names: readonly string[]): string | null;
 }
 
-const MARK = "~=";
+const MARK = "~%";
 const CONTINUED = "~";
 const MAX_NAME_BYTES = 255;
 const MAX_PIECE_BYTES = MAX_NAME_BYTES - MARK.length - CONTINUED.length;
 
-const RESERVED = /[~=!]/;
-const RESERVED_OR_FOLDED = /[~=!A-Z]|[^\p{ASCII}]/u;
+const RESERVED = /[~%!]/;
+const RESERVED_OR_FOLDED = /[~%!A-Z]|[^\p{ASCII}]/u;
 const FOLDED = /[A-Z]|[^\p{ASCII}]/u;
 
 /** @param foldsCase Whether the file system takes `A` and `a` for one name. */
@@ -103,13 +104,13 @@ function encodePieces(segment: string, escaped: RegExp): string[] {
 }
 
 function escapeBytes(character: string): string {
-  return Buffer.from(character).toString("hex").replaceAll(/../g, "=$&");
+  return Buffer.from(character).toString("hex").replaceAll(/../g, "%$&");
 }
 
 function decodePiece(name: string): string {
   const end = name.endsWith(CONTINUED) ? -CONTINUED.length : undefined;
   const runs = name.slice(MARK.length, end);
-  return runs.replaceAll(/(?:=[0-9a-f]{2})+/g, (run) =>
-    Buffer.from(run.replaceAll("=", ""), "hex").toString(),
+  return runs.replaceAll(/(?:%[0-9a-f]{2})+/g, (run) =>
+    Buffer.from(run.replaceAll("%", ""), "hex").toString(),
   );
 }

@@ -83,7 +83,7 @@ function* runsOf(entries: readonly string[]): Generator<Run> {
   if (segments.length > 0) yield { kind: "files", segments };
 }
 
-/** Stats at once by callbacks, which costs a third of as many promises; what is gone is left out. */
+/** By callbacks, as a promise for each file costs three times as much; what is gone is left out. */
 function statFiles(
   root: FileRoot,
   path: string,
