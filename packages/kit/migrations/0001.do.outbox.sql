@@ -32,3 +32,11 @@ create table lapse_kit.outbox_stream (
   -- Those before have been deleted after their keeping time.
   first_kept_sequence bigint not null default 1
 );
+
+-- While a relay looks often by itself, nobody notifies it: NOTIFY makes commits queue behind each other.
+create table lapse_kit.outbox_relay (
+  only_row boolean primary key default true check (only_row),
+  awake_until timestamptz(3) not null default '-infinity'
+);
+
+insert into lapse_kit.outbox_relay default values;

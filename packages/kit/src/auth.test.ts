@@ -170,6 +170,13 @@ describe("algorithms", () => {
     const token = await sign({ key: pair.privateKey, alg });
     expect(await authenticate(token)).toMatchObject({ subject: "ana" });
   });
+
+  test("one that is not on the list is refused, however well it is signed", async () => {
+    const pair = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+    const authenticate = createAuthenticator({ publicKey: spki(pair.publicKey) });
+    const token = await sign({ key: pair.privateKey, alg: "RS512" });
+    await expect(authenticate(token)).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
+  });
 });
 
 describe("with a JWKS URL", () => {
@@ -195,9 +202,10 @@ describe("with a JWKS URL", () => {
   test("the key that the token names is used, and kept", async () => {
     const { jwksUrl, asked } = await keyServer({ status: 200, body: await published("k1") });
     const authenticate = createAuthenticator({ jwksUrl });
-    const token = await sign({ kid: "k1" });
-    expect(await authenticate(token)).toMatchObject({ subject: "ana" });
-    await authenticate(token);
+    for (const subject of ["ana", "ben"]) {
+      const token = await sign({ kid: "k1", subject });
+      expect(await authenticate(token)).toMatchObject({ subject });
+    }
     expect(asked()).toBe(1);
   });
 

@@ -8,6 +8,7 @@ import {
 } from "jose";
 import { LapseError, unauthenticated, unavailable } from "./errors.ts";
 import { type Principal, parsePrincipal } from "./principal.ts";
+import { rememberVerified } from "./verified-tokens.ts";
 
 /** Who issues tokens: exactly one of `jwksUrl` and `publicKey` (PEM, SPKI). */
 export interface AuthSettings {
@@ -40,16 +41,16 @@ export function createAuthenticator(settings: AuthSettings): Authenticate {
     ...(settings.issuer !== undefined && { issuer: settings.issuer }),
     ...(settings.audience !== undefined && { audience: settings.audience }),
   };
-  return async (token) => {
+  return rememberVerified(async (token) => {
     if (token.length > LONGEST_TOKEN) throw refused("it is too long");
     const { payload } = await jwtVerify(token, keys, options).catch((error: unknown) => {
       throw toRefusal(error);
     });
-    const { sub: subject, tenant, roles, kind } = payload;
+    const { sub: subject, tenant, roles, kind, exp = Number.POSITIVE_INFINITY } = payload;
     const principal = parsePrincipal({ subject, tenant, roles, kind });
     if (typeof principal === "string") throw refused(`its claims are wrong (${principal})`);
-    return principal;
-  };
+    return { principal, expiresAt: exp * 1_000 };
+  });
 }
 
 function keySource({ jwksUrl, publicKey }: AuthSettings): JWTVerifyGetKey {

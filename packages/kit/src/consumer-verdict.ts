@@ -43,7 +43,8 @@ export async function judge(
   const whole = await attempt(deliveries, handle);
   if (!(whole instanceof LapseError)) return whole;
   const [only] = deliveries;
-  if (only && deliveries.length === 1) return new Map([[only, verdictOf(only, whole, firstDelayMs)]]);
+  if (only && deliveries.length === 1)
+    return new Map([[only, verdictOf(only, whole, firstDelayMs)]]);
 
   const verdicts = new Map<Delivery, Verdict>();
   let held = 0;
@@ -80,11 +81,7 @@ async function attempt(
 }
 
 /** What an error of the handler means for the one delivery that it had. */
-function verdictOf(
-  { deliveryCount }: Delivery,
-  error: LapseError,
-  firstDelayMs: number,
-): Verdict {
+function verdictOf({ deliveryCount }: Delivery, error: LapseError, firstDelayMs: number): Verdict {
   // A login that is refused is ours, and as little the message's fault as a database that is away.
   if (isTransient(error) || error.kind === "unauthenticated") return { kind: "hold", error };
   if (error.kind === "invalid" || deliveryCount >= PARK_AFTER_DELIVERIES) {

@@ -15,7 +15,9 @@ export interface WorkerDeps extends Omit<SettleDeps, "signal"> {
   ensure(): Promise<void>;
 }
 
-const PULL_WAIT_MS = 10_000;
+/** Bounds how long stopping takes. */
+const PULL_WAIT_MS = 500;
+const SHORTEST_WAIT_MS = 50;
 const HOLD: BackoffRange = { firstMs: 250, mostMs: 30_000 };
 const RECOVER: BackoffRange = { firstMs: 250, mostMs: 5_000 };
 /** The server answers at once with nothing while other requests wait for the same messages. */
@@ -30,7 +32,6 @@ export class ConsumerWorker {
   readonly done: Promise<void>;
   readonly #deps: WorkerDeps;
   readonly #stop = new AbortController();
-  #cut = new AbortController();
   #held: Item[] = [];
   #heldFailures = 0;
   #heldUntil = 0;
@@ -49,7 +50,6 @@ export class ConsumerWorker {
   /** Ends after what is being handled; gives the rest back. */
   stop(): void {
     this.#stop.abort();
-    this.#cut.abort();
   }
 
   async #run(): Promise<void> {
@@ -103,12 +103,12 @@ export class ConsumerWorker {
   async #take(count: number, waitMs: number): Promise<PullEnd> {
     const { nats, stream, consumer } = this.#deps;
     this.#waitingSince ??= performance.now();
-    this.#cut = new AbortController();
-    if (this.#stop.signal.aborted) this.#cut.abort();
-    const timer = setTimeout(() => this.#cut.abort(), waitMs);
-    const request = { stream, consumer, batch: count, waitMs: PULL_WAIT_MS };
-    const pulled = await pull(nats.connection, request, this.#cut.signal);
-    clearTimeout(timer);
+    const pulled = await pull(nats.connection, {
+      stream,
+      consumer,
+      batch: count,
+      waitMs: Math.round(Math.min(PULL_WAIT_MS, Math.max(SHORTEST_WAIT_MS, waitMs))),
+    });
     if (pulled.messages.length > 0) {
       this.#waitingSince = undefined;
       await this.#handle(this.#wanted(pulled));

@@ -15,7 +15,8 @@ export interface FoldConsumer {
 }
 
 const ACK_WAIT_MS = 60_000;
-const PULL_WAIT_MS = 10_000;
+/** Bounds how long stopping takes. */
+const PULL_WAIT_MS = 500;
 /** Bounds what two batches hold in memory, whatever the size of a message. */
 const BATCH_BYTES = 16 * 1_048_576;
 
@@ -47,14 +48,12 @@ export async function placeConsumer(
 /** A batch, or with `alone` the next message however large. A rejection not yet awaited ends no process. */
 export function pullBatch(
   { nats, stream, name, batch }: FoldConsumer,
-  signal: AbortSignal,
   { alone = false }: { readonly alone?: boolean } = {},
 ): Promise<Pulled> {
   const request = { stream, consumer: name, batch, waitMs: PULL_WAIT_MS };
   const pulling = pull(
     nats.connection,
     alone ? { ...request, batch: 1 } : { ...request, maxBytes: BATCH_BYTES },
-    signal,
   );
   pulling.catch(() => undefined);
   return pulling;

@@ -125,3 +125,13 @@ export async function giveUpRange(
     [source, stream, from, to],
   );
 }
+
+/** Numbers that were given up by {@link giveUpRange}. */
+export async function lostRanges(db: Queryable): Promise<MissingRange[]> {
+  const { rows } = await db.query<MissingRange & Record<string, unknown>>(
+    `select source, stream, lower(hole) as "from", upper(hole) - 1 as "to"
+     from lapse_kit.inbox, unnest(lost) as hole
+     order by source, stream, lower(hole)`,
+  );
+  return rows;
+}

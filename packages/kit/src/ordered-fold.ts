@@ -67,8 +67,8 @@ class OrderedFold {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   readonly #watch: Stoppable;
-  /** Ends the pulls of the consumer as it stands now. */
-  #cut = new AbortController();
+  /** Set when the consumer on the server is of no use any more. */
+  #stalled = false;
   #waitingSince: number | undefined;
 
   constructor(options: OrderedFoldOptions) {
@@ -81,14 +81,15 @@ class OrderedFold {
       metrics: this.#metrics,
       log,
       idleMs: () => (this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince),
-      onStalled: () => this.#cut.abort(),
+      onStalled: () => {
+        this.#stalled = true;
+      },
     });
     this.#running = this.#run();
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.#cut.abort();
     await this.#running;
     await this.#watch.stop();
   }
@@ -123,37 +124,32 @@ class OrderedFold {
     if (loss) return this.#lose(loss);
     const next = at.sequence + 1n;
     await placeConsumer(this.#consumer, next);
-    this.#cut = new AbortController();
-    if (this.#stop.signal.aborted) return;
-    try {
-      await this.#follow(next, new Date(info.created), onProgress);
-    } finally {
-      this.#cut.abort();
-      this.#waitingSince = undefined;
-    }
+    this.#stalled = false;
+    await this.#follow(next, new Date(info.created), onProgress);
   }
 
   async #follow(from: bigint, streamCreatedAt: Date, onProgress: () => void): Promise<void> {
-    const { signal } = this.#cut;
     let expected = from;
-    let pulling = pullBatch(this.#consumer, signal);
-    while (!signal.aborted) {
-      this.#waitingSince ??= performance.now();
+    this.#waitingSince = performance.now();
+    let pulling = pullBatch(this.#consumer);
+    for (;;) {
       const { messages, end } = await pulling;
-      if (messages.length > 0) this.#waitingSince = undefined;
+      // What is in hand is not lost: the consumer is placed anew before anything is read again.
+      if (this.#stop.signal.aborted || this.#stalled) return;
       const fresh = messages.filter(({ streamSequence }) => streamSequence >= expected);
       const [first] = fresh;
       if (first && first.streamSequence > expected) {
         // Only the first batch of a consumer placed here proves that there is nothing in between.
-        if (expected === from)
-          await this.#lose(this.#hole(expected, first.streamSequence, streamCreatedAt));
-        return;
+        if (expected !== from) return;
+        return this.#lose(this.#hole(expected, first.streamSequence, streamCreatedAt));
       }
       const run = contiguous(fresh, expected);
       const broken = run.length < fresh.length || end === "silent" || end === "consumer_gone";
-      if (!broken) pulling = pullBatch(this.#consumer, signal, { alone: end === "too_large" });
+      if (!broken) pulling = pullBatch(this.#consumer, { alone: end === "too_large" });
       if (run.length > 0) {
+        this.#waitingSince = undefined;
         await this.#fold(run.map(toItem), streamCreatedAt);
+        this.#waitingSince = performance.now();
         expected += BigInt(run.length);
         onProgress();
       }

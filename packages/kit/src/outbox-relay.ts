@@ -8,7 +8,7 @@ import { isStreamMissing } from "./nats-error.ts";
 import { onNotify } from "./notify.ts";
 import { OUTBOX_CHANNEL } from "./outbox.ts";
 import { publishRound } from "./outbox-publish.ts";
-import { numberEvents, outboxStreams, unsentState } from "./outbox-store.ts";
+import { numberEvents, outboxStreams, stayAwake, unsentState } from "./outbox-store.ts";
 import { startPeriodic } from "./periodic.ts";
 import type { Pool } from "./postgres.ts";
 import { type Stoppable, stoppable } from "./stoppable.ts";
@@ -31,9 +31,14 @@ export interface OutboxRelayOptions {
 
 const KEEP_DAYS = 7;
 const POLL_MS = 1_000;
+/** The first wait after work; it doubles up to the poll. Until then nobody notifies. */
+const AWAKE_MS = 20;
 const GAUGES_EVERY_MS = 10_000;
 const NUMBERED_AT_ONCE = 2_000;
-/** One pass sees only what lies after where it is; a new pass sees what was left behind. */
+/**
+ * A pass looks only at what lies after where it is, or it would read all it has done again while an old
+ * snapshot keeps that; the next pass sees what was left behind.
+ */
 const LONGEST_PASS_MS = 5_000;
 const RETRY: BackoffRange = { firstMs: 250, mostMs: 10_000 };
 
@@ -45,6 +50,13 @@ const RETRY: BackoffRange = { firstMs: 250, mostMs: 10_000 };
 export function startOutboxRelay(options: OutboxRelayOptions): Stoppable {
   const relay = new OutboxRelay(options);
   return stoppable(() => relay.stop());
+}
+
+interface Pass {
+  /** Something was numbered or sent. */
+  readonly worked: boolean;
+  /** There may be more to do at once. */
+  readonly more: boolean;
 }
 
 class OutboxRelay {
@@ -87,42 +99,52 @@ class OutboxRelay {
   }
 
   async #run(): Promise<void> {
-    const { log, pollMs = POLL_MS } = this.#options;
+    const { pool, log, pollMs = POLL_MS } = this.#options;
     const { signal } = this.#stop;
+    let wait = 0;
     for (let failures = 0; !signal.aborted; ) {
-      let wait = pollMs;
+      if (wait > 0) await this.#wakeup.sleep(wait);
       try {
-        if (await this.#pass()) wait = 0;
+        const { worked, more } = await this.#pass();
+        if (worked) await stayAwake(pool);
+        if (more) wait = 0;
+        else wait = worked ? AWAKE_MS : Math.min(pollMs, Math.max(AWAKE_MS, 2 * wait));
         failures = 0;
       } catch (error) {
+        if (signal.aborted) return;
         log.warn({ err: error }, "the outbox relay failed");
         wait = backoffMs(failures++, RETRY);
       }
-      if (wait > 0 && !signal.aborted) await this.#wakeup.sleep(wait);
     }
   }
 
-  /** Numbers and publishes until nothing is left or it has taken long; says whether more may be left. */
-  async #pass(): Promise<boolean> {
+  /** Numbers and publishes until nothing is left or it has taken long. */
+  async #pass(): Promise<Pass> {
     const { pool, nats } = this.#options;
     const until = performance.now() + LONGEST_PASS_MS;
     const isOver = () => this.#stop.signal.aborted || performance.now() > until;
-    let unnumbered = true;
-    while (unnumbered && !isOver()) {
-      const count = await withTransaction(pool, (tx) => numberEvents(tx, NUMBERED_AT_ONCE));
-      unnumbered = count === NUMBERED_AT_ONCE;
+    let worked = false;
+    let more = true;
+    for (let after = 0n; more && !isOver(); ) {
+      const limit = NUMBERED_AT_ONCE;
+      const round = await withTransaction(pool, (tx) => numberEvents(tx, { after, limit }));
+      worked ||= round.count > 0;
+      more = round.count === limit;
+      after = round.last;
     }
-    let unsent = false;
     for (const { stream } of await outboxStreams(pool)) {
-      if (isKnown(stream) && nats.connected) unsent = (await this.#send(stream, isOver)) || unsent;
+      if (!isKnown(stream) || !nats.connected) continue;
+      const sent = await this.#send(stream, isOver);
+      worked ||= sent.worked;
+      more ||= sent.more;
     }
-    return unnumbered || unsent;
+    return { worked, more };
   }
 
-  /** Whether the stream has more to send at once. */
-  async #send(stream: StreamName, isOver: () => boolean): Promise<boolean> {
+  async #send(stream: StreamName, isOver: () => boolean): Promise<Pass> {
     const failing = this.#failing.get(stream);
-    if (failing && failing.until > performance.now()) return false;
+    let worked = false;
+    if (failing && failing.until > performance.now()) return { worked, more: false };
     for (let after = 0n; !isOver(); ) {
       const { kind, count, last, error, refused } = await publishRound(
         this.#options,
@@ -130,6 +152,7 @@ class OutboxRelay {
         after,
       );
       this.#published.inc({ stream }, count);
+      worked ||= count > 0;
       for (const { event, error: err } of refused) {
         const about = { err, stream, id: event.id, subject: event.subject };
         this.#options.log.error(about, "the broker refuses an event of the outbox");
@@ -137,13 +160,13 @@ class OutboxRelay {
       if (error) {
         this.#backOff(stream, count > 0 ? 0 : (failing?.times ?? 0), error);
         if (isStreamMissing(error)) await ensureStream(this.#options.nats, stream);
-        return false;
+        return { worked, more: false };
       }
       if (kind !== "elsewhere") this.#failing.delete(stream);
-      if (kind !== "more") return false;
+      if (kind !== "more") return { worked, more: false };
       after = last;
     }
-    return true;
+    return { worked, more: true };
   }
 
   #backOff(stream: StreamName, times: number, err: unknown): void {

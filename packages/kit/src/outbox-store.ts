@@ -30,49 +30,56 @@ export const eventHeaders = (event: StoredEvent, source: string): Record<string,
     traceparent: event.traceparent ?? undefined,
   });
 
+const WAITING = `
+  select id, stream, position from lapse_kit.outbox
+  where sequence is null and position > $1 order by position limit $2`;
+
 const NOTE_STREAMS = `
   insert into lapse_kit.outbox_stream (stream)
-  select distinct stream
-  from (select stream from lapse_kit.outbox where sequence is null order by position limit $1) as waiting
-  on conflict do nothing`;
+  select distinct stream from (${WAITING}) as waiting on conflict do nothing`;
 
 const LOCK_STREAMS = "select from lapse_kit.outbox_stream order by stream for update";
 
 const NUMBER = `
   with waiting as (
-    select id, stream, row_number() over (partition by stream order by position) as nth
-    from (
-      select id, stream, position from lapse_kit.outbox
-      where sequence is null order by position limit $1
-    ) as first
+    select id, stream, position, row_number() over (partition by stream order by position) as nth
+    from (${WAITING}) as first
   ), numbered as (
     update lapse_kit.outbox as o
     set sequence = s.last_sequence + w.nth
     from waiting as w join lapse_kit.outbox_stream as s using (stream)
     where o.id = w.id
-    returning o.stream, o.sequence
-  ), counted as (
-    select stream, max(sequence) as last, count(*)::int as count from numbered group by stream
+    returning o.stream, o.sequence, o.position
   ), moved as (
     update lapse_kit.outbox_stream as s set last_sequence = c.last
-    from counted as c where c.stream = s.stream
+    from (select stream, max(sequence) as last from numbered group by stream) as c
+    where c.stream = s.stream
   )
-  select coalesce(sum(count), 0)::int as count from counted`;
+  select count(*)::int as count, max(position) as last from numbered`;
+
+/** What a round of numbering did: how many events, and the position of the last. */
+export interface Numbered {
+  readonly count: number;
+  readonly last: bigint;
+}
 
 /**
- * Gives up to `limit` committed events their numbers, in the order they were written, after those given out
- * before. In a transaction, READ COMMITTED: what another relay numbered is seen once its lock is had. Gives
- * how many it were.
+ * Gives up to `limit` committed events after a position their numbers, in the order they were written, after
+ * those given out before. In a transaction, READ COMMITTED: what another relay numbered is seen once its lock
+ * is had.
  */
-export async function numberEvents(tx: Queryable, limit: number): Promise<number> {
-  const { rows: some } = await tx.query(
-    "select from lapse_kit.outbox where sequence is null limit 1",
-  );
-  if (some.length === 0) return 0;
-  await tx.query(NOTE_STREAMS, [limit]);
+export async function numberEvents(
+  tx: Queryable,
+  { after, limit }: { after: bigint; limit: number },
+): Promise<Numbered> {
+  const none = { count: 0, last: after };
+  const { rows: some } = await tx.query(WAITING, [after, 1]);
+  if (some.length === 0) return none;
+  await tx.query(NOTE_STREAMS, [after, limit]);
   await tx.query(LOCK_STREAMS);
-  const { rows } = await tx.query<{ count: number }>(NUMBER, [limit]);
-  return rows[0]?.count ?? 0;
+  const { rows } = await tx.query<{ count: number; last: bigint | null }>(NUMBER, [after, limit]);
+  const [row] = rows;
+  return row ? { count: row.count, last: row.last ?? after } : none;
 }
 
 /** What to lock for being the one that publishes a stream. */
@@ -126,6 +133,14 @@ export async function postpone(
     `update lapse_kit.outbox set retry_at = clock_timestamp() + interval '1 minute'
      where stream = $1 and sequence = any($2::bigint[])`,
     [stream, sequences],
+  );
+}
+
+/** Says that a relay looks by itself for the next half second, so that writers need not notify it. */
+export async function stayAwake(db: Queryable): Promise<void> {
+  await db.query(
+    `update lapse_kit.outbox_relay set awake_until = clock_timestamp() + interval '500 ms'
+     where awake_until < clock_timestamp() + interval '250 ms'`,
   );
 }
 

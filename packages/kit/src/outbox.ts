@@ -100,7 +100,7 @@ const APPEND = `
       with ordinality as e (id, stream, subject, type, event_subject, traceparent, body, nth)
     order by nth
   )
-  select pg_notify($8, '')`;
+  select pg_notify($8, '') from lapse_kit.outbox_relay where awake_until < clock_timestamp()`;
 
 /** Writes a decision in the transaction of its effect. Gives its id, which is the event's too. */
 export async function appendDecision(

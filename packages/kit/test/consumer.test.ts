@@ -1,6 +1,4 @@
-import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { TableActivitySchema } from "@lapse/proto/events";
 import { waitFor } from "@lapse/test-kit";
 import {
   type Consumer,
@@ -13,8 +11,16 @@ import {
   startConsumer,
   unavailable,
 } from "../src/index.ts";
-import { collect, encodeActivity, idOf, numbered, publishActivity, READ } from "./support/activity.ts";
-import { kitNats, log, valueOf } from "./support/setup.ts";
+import {
+  collect,
+  encodeActivity,
+  idOf,
+  numbered,
+  publishActivity,
+  READ,
+} from "./support/activity.ts";
+import { gate } from "./support/gate.ts";
+import { kitNats, log, metricValue } from "./support/setup.ts";
 
 let broker: Awaited<ReturnType<typeof kitNats>>;
 let nats: Nats;
@@ -72,8 +78,8 @@ describe("startConsumer", () => {
     await waitFor(() => seen.length === 5);
     expect(seen).toEqual(numbered(0, 5));
     await waitFor(allAcked);
-    expect(await valueOf(metrics, "lapse_consumer_processed_total")).toBe(5);
-    expect(await valueOf(metrics, "lapse_consumer_redelivered_total")).toBe(0);
+    expect(await metricValue(metrics, "lapse_consumer_processed_total")).toBe(5);
+    expect(await metricValue(metrics, "lapse_consumer_redelivered_total")).toBe(0);
   });
 
   test("its consumer has the ack wait it asked for, no back-off that replaces it, and no end of deliveries", async () => {
@@ -127,31 +133,31 @@ describe("startConsumer", () => {
   test("batches run side by side up to the concurrency asked for", async () => {
     let running = 0;
     let most = 0;
-    const { promise: open, resolve: letGo } = gate();
+    const { opened, open } = gate();
     await publish(numbered(0, 6));
     start({
       batch: 1,
       concurrency: 3,
       handle: async () => {
         most = Math.max(most, ++running);
-        await open;
+        await opened;
         running--;
       },
     });
     await waitFor(() => running === 3);
-    letGo();
+    open();
     await waitFor(allAcked);
     expect(most).toBe(3);
   });
 
   test("passed says whether everything up to a place in the stream is dealt with", async () => {
-    const { promise: open, resolve: letGo } = gate();
+    const { opened, open } = gate();
     await publish(["a"]);
     const { last_seq } = (await nats.manager.streams.info("ACTIVITY")).state;
-    const consumer = start({ handle: () => open });
+    const consumer = start({ handle: () => opened });
     await waitFor(async () => (await info()).num_ack_pending === 1);
     expect(await consumer.passed(BigInt(last_seq))).toBe(false);
-    letGo();
+    open();
     await waitFor(() => consumer.passed(BigInt(last_seq)));
   });
 });
@@ -221,7 +227,7 @@ describe("a failing handler", () => {
       headers: { "ce-id": "poison" },
     });
     await waitFor(allAcked);
-    expect(await valueOf(metrics, "lapse_parked_total")).toBe(1);
+    expect(await metricValue(metrics, "lapse_parked_total")).toBe(1);
   });
 
   test("parks a message that fails for no known reason after five deliveries", async () => {
@@ -272,11 +278,3 @@ describe("a failing handler", () => {
     ]);
   });
 });
-
-function gate(): { readonly promise: Promise<void>; resolve(): void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve: () => resolve() };
-}

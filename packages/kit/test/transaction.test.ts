@@ -185,6 +185,7 @@ describe("a connection that breaks at the commit", () => {
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
     const url = new URL(database.url);
     url.port = String((proxy.address() as AddressInfo).port);
+    url.searchParams.set("query_timeout", "1000");
     proxied = createPool({ url: url.href, applicationName: "proxied", log: silent });
   });
   afterAll(async () => {
@@ -216,6 +217,11 @@ describe("a connection that breaks at the commit", () => {
     await expect(work).rejects.toMatchObject(UNKNOWN);
     expect(await counted(1)).toBe(1);
     expect(runs).toBe(1);
+  });
+
+  test("or does not answer is an unknown outcome", async () => {
+    onCommit = () => {};
+    await expect(withTransaction(proxied, (tx) => add(tx, 1))).rejects.toMatchObject(UNKNOWN);
   });
 
   test("leaves no connection behind that could be used again", async () => {

@@ -3,8 +3,8 @@ import { createPool, type Pool } from "@lapse/kit";
 import { appendDecisions } from "../src/app/append-decisions.ts";
 import { verifyChain } from "../src/app/verify-chain.ts";
 import { readChain } from "../src/store/decision-record.ts";
-import { aDecision } from "./a-decision.ts";
-import { type AuditDatabase, auditDatabase, behindTheBack, SILENT } from "./audit-database.ts";
+import { aDecision } from "./lab/a-decision.ts";
+import { type AuditDatabase, auditDatabase, behindTheBack, SILENT } from "./lab/database.ts";
 
 const NOTHING_ELSE = async () => {};
 const NEVER = new AbortController().signal;

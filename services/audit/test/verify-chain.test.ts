@@ -4,8 +4,8 @@ import { appendDecisions } from "../src/app/append-decisions.ts";
 import { verifyChain } from "../src/app/verify-chain.ts";
 import { EMPTY_CHAIN, extendChain } from "../src/domain/chain.ts";
 import { readChain } from "../src/store/decision-record.ts";
-import { aDecision } from "./a-decision.ts";
-import { type AuditDatabase, auditDatabase, behindTheBack } from "./audit-database.ts";
+import { aDecision } from "./lab/a-decision.ts";
+import { type AuditDatabase, auditDatabase, behindTheBack } from "./lab/database.ts";
 
 const NOTHING_ELSE = async () => {};
 const NEVER = new AbortController().signal;

@@ -289,6 +289,14 @@ describe("CommitTable", () => {
     ).rejects.toMatchObject({ violations: [{ field: "/operation" }, { field: "/hold_id" }] });
   });
 
+  test("T21 does not release another writer's hold", async () => {
+    const table = await liveTable(lab, newPlace(environment));
+    const { hold } = await lab.asPerson("will", "writer").createHold(tableById(table.tableId));
+    const { holdId } = present(hold);
+    await commit(table, [], { holdId });
+    await expect(lab.asPerson("will", "writer").renewHold({ holdId })).resolves.toBeDefined();
+  });
+
   test("T21 releases the writer's hold in the same transaction, and minds no hold that has ended", async () => {
     const table = await liveTable(lab, newPlace(environment));
     const { hold } = await lab.asPerson("ana").createHold(tableById(table.tableId));

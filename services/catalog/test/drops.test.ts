@@ -133,6 +133,22 @@ describe("DropTable", () => {
   });
 });
 
+describe("the database", () => {
+  test.each([
+    ["a dropped table without a time to purge it at", "state = 'dropped'"],
+    ["a live table with one", "dropped_at = now(), drop_reason = 'request', undo_until = now()"],
+    ["a purged table that was never purged", "state = 'purged'"],
+    ["a location that leads elsewhere", "key_prefix = 'dev/../'"],
+    ["a location that is everything", "key_prefix = ''"],
+  ])("refuses %s", async (_, change) => {
+    const table = await liveTable(lab, newPlace(environment));
+    const changed = lab.deps.pool.query(`update catalog_table set ${change} where table_id = $1`, [
+      table.tableId,
+    ]);
+    await expect(changed).rejects.toMatchObject({ code: "23514" });
+  });
+});
+
 describe("UndropTable", () => {
   test("T28 brings the table back as it was, counted as activity and as a change of retention", async () => {
     const place = newPlace(environment);

@@ -3,8 +3,8 @@ import { createPool, newId, unavailable } from "@lapse/kit";
 import type { Table } from "@lapse/proto/catalog";
 import { TableKind, TableState } from "@lapse/proto/events";
 import { answerDue } from "../src/app/answer-due.ts";
-import type { DueEvent } from "../src/app/answer-one-due.ts";
 import type { CatalogDeps } from "../src/app/deps.ts";
+import type { DueEvent } from "../src/app/due-event.ts";
 import { forgetOldAnswers } from "../src/app/remove-ended.ts";
 import { dueNow } from "./lab/due.ts";
 import { DAY_MS, type Lab, openLab } from "./lab/lab.ts";
@@ -203,12 +203,10 @@ describe("a due table is kept, with one event and one decision that say why", ()
     const name = await newEnvironment(lab);
     const table = await filledTable(lab, newPlace(name));
     const protect = (value: boolean) =>
-      lab
-        .asPerson("root", "admin")
-        .updateEnvironment({
-          environment: { ref: { case: "name", value: name } },
-          protected: value,
-        });
+      lab.asPerson("root", "admin").updateEnvironment({
+        environment: { ref: { case: "name", value: name } },
+        protected: value,
+      });
     await protect(true);
     await answer(await dueNow(lab, table));
     expect(await lastDecision(table)).toMatchObject({ reason: "protected" });
@@ -316,6 +314,26 @@ describe("a due event that comes again", () => {
         (await lab.decisions(table.tableId)).filter(({ type }) => type !== "TABLE_CREATED"),
       ).toHaveLength(1);
     }
+  });
+
+  test("is answered once when it is in a batch twice", async () => {
+    const table = await filledTable(lab, newPlace(environment));
+    const event = await dueNow(lab, table);
+    await answer(event, event, event);
+    expect((await lab.decisions(table.tableId)).map(({ type }) => type)).toEqual([
+      "TABLE_CREATED",
+      "TABLE_DROPPED",
+    ]);
+  });
+
+  test("of another sweep in the same batch gets an answer of its own", async () => {
+    const table = await filledTable(lab, newPlace(environment));
+    const event = await dueNow(lab, table);
+    await answer(event, { due: { ...event.due, sweepId: newId() } });
+    expect((await lab.decisions(table.tableId)).slice(1)).toMatchObject([
+      { type: "TABLE_DROPPED" },
+      { type: "TABLE_KEPT", reason: "already_dropped" },
+    ]);
   });
 
   test("is answered once by two replicas at the same time", async () => {

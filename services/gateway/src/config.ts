@@ -11,9 +11,7 @@ export type GatewaySettings = Settings & {
  *
  * @throws invalid `SETTINGS_INVALID` naming every fault.
  */
-export const loadGatewaySettings = (
-  env: Readonly<Record<string, string | undefined>>,
-): GatewaySettings =>
+export const readSettings = (env: Readonly<Record<string, string | undefined>>): GatewaySettings =>
   loadSettings(env, {
     requires: ["nats", "auth", "serviceToken"],
     defaults: { LAPSE_SERVICE__OPERATIONS_PORT: "7506" },

@@ -1,11 +1,12 @@
 import { runService } from "@lapse/kit";
-import { loadGatewaySettings } from "./config.ts";
+import { readSettings } from "./config.ts";
 import { startGateway } from "./service.ts";
 
 await runService({
   name: "gateway",
-  settings: () => loadGatewaySettings(process.env),
-  start: async (service) => {
-    await startGateway(service);
+  settings: () => readSettings(process.env),
+  start: async ({ settings, ...deps }) => {
+    const ports = await startGateway(settings, deps);
+    deps.log.info({ ...ports }, "serving");
   },
 });

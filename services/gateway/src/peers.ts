@@ -21,7 +21,7 @@ export interface Peers {
   readonly policy: GrpcClient<typeof RetentionPolicyService>;
   readonly evaluator: GrpcClient<typeof LifecycleEvaluatorService>;
   readonly audit: GrpcClient<typeof AuditService>;
-  /** The outbox of each service that publishes, by the service's name. */
+  /** The outbox of each service, by the service's name. */
   readonly outboxes: Readonly<Record<string, GrpcClient<typeof OutboxService>>>;
 }
 
@@ -64,6 +64,7 @@ export function connectPeers(deps: {
           OutboxService,
           urls.lifecycleEvaluatorUrl,
         ),
+        audit: connect("audit", OutboxService, urls.auditUrl),
       },
     },
     close: () => {

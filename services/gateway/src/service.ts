@@ -2,9 +2,9 @@ import type { AddressInfo } from "node:net";
 import {
   connectNats,
   createAuthenticator,
-  type Logger,
-  type Metrics,
+  ensureStreams,
   readiness,
+  type ServiceContext,
   startOperationsServer,
 } from "@lapse/kit";
 import { dayLength } from "@lapse/rules";
@@ -13,41 +13,33 @@ import { natsBroker } from "./broker.ts";
 import type { GatewaySettings } from "./config.ts";
 import { connectPeers } from "./peers.ts";
 
-/** What the gateway is started with. */
-export interface GatewayContext {
-  readonly settings: GatewaySettings;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  /** Registers how to end what was started; run in reverse order. */
-  readonly onStop: (name: string, end: () => Promise<unknown>) => void;
-}
+/** What a process gives the service to run with. */
+export type ServiceDeps = Omit<ServiceContext<GatewaySettings>, "settings">;
 
-/** Where a started gateway listens. */
-export interface RunningGateway {
-  readonly url: string;
-  readonly operationsPort: number;
+/** Where the gateway answers, once it does. */
+export interface Ports {
+  readonly http: number;
+  readonly operations: number;
 }
 
 /**
- * Starts the gateway: REST on the HTTP port. It is ready while it is connected to NATS; a service behind it
- * that is away makes the calls that need it fail, and no others.
+ * Starts the gateway; each part registers how it ends, and they end in reverse. It is ready while it is
+ * connected to NATS; a service behind it that is away makes the calls that need it fail, and no others.
  */
-export async function startGateway({
-  settings,
-  log,
-  metrics,
-  onStop,
-}: GatewayContext): Promise<RunningGateway> {
+export async function startGateway(
+  settings: GatewaySettings,
+  { log, metrics, signal, onStop, fail }: ServiceDeps,
+): Promise<Ports> {
   const { service, auth, tables, time } = settings;
   let serving = false;
   const nats = await connectNats({
     url: settings.nats.url,
     replicas: settings.nats.replicas,
-    name: "lapse-gateway",
+    name: "gateway",
     log,
     metrics,
   });
-  onStop("nats", () => nats.close());
+  onStop("NATS", () => nats.close());
 
   const operations = await startOperationsServer({
     host: service.host,
@@ -58,14 +50,15 @@ export async function startGateway({
       http: async () => check(serving, "not serving"),
     }),
   });
-  onStop("operations", () => operations.stop());
+  onStop("operations server", () => operations.stop());
+  ensureStreams(nats, { log, signal }).catch(fail);
 
   const { peers, close } = connectPeers({
     urls: settings.peers,
     serviceToken: auth.serviceToken,
     log,
   });
-  onStop("peers", async () => close());
+  onStop("clients", async () => close());
 
   const api = await createServer({
     peers,
@@ -76,7 +69,7 @@ export async function startGateway({
     warningWindowMs: tables.expiryWarningDays * dayLength(time.daySeconds),
     now: () => new Date(),
   });
-  onStop("http", () => {
+  onStop("HTTP server", () => {
     // Whoever sends requests here sees it first; those under way are finished.
     serving = false;
     return api.close();
@@ -85,9 +78,7 @@ export async function startGateway({
   serving = true;
 
   const { port } = api.server.address() as AddressInfo;
-  const host = service.host.includes(":") ? `[${service.host}]` : service.host;
-  log.info({ host: service.host, port }, "REST is served");
-  return { url: `http://${host}:${port}`, operationsPort: operations.port };
+  return { http: port, operations: operations.port };
 }
 
 function check(ok: boolean, fault: string): void {

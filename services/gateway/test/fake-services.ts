@@ -82,7 +82,7 @@ export async function startFakeServices(): Promise<FakeServices> {
     [LifecycleEvaluatorService, "evaluator"],
     [OutboxService, "outbox"],
   );
-  const audit = await start([AuditService, "audit"]);
+  const audit = await start([AuditService, "audit"], [OutboxService, "outbox"]);
   const all = { catalog, policy, evaluator, audit };
   return {
     fakes,

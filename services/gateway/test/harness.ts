@@ -62,12 +62,23 @@ export class FakeBroker implements Broker {
   }
 }
 
+/** A body as a client without types sees it, with the lists that tests look into. */
+export interface Body {
+  readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly services: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly detail: string;
+  }[];
+  readonly outboxes: readonly { readonly service: string }[];
+  readonly [field: string]: unknown;
+}
+
 export interface Reply {
   readonly status: number;
   readonly headers: Record<string, unknown>;
-  /** The body as JSON; undefined when there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers as a client without types does
-  readonly json: any;
+  /** The body as JSON, where it is JSON. */
+  readonly json: Body;
   readonly text: string;
 }
 
@@ -156,3 +167,7 @@ export async function startHarness(over: Partial<ApiDeps> = {}): Promise<Harness
     },
   };
 }
+
+/** Serves the API on a real port; gives its address. */
+export const listening = ({ api }: Harness): Promise<string> =>
+  api.listen({ host: "127.0.0.1", port: 0 });

@@ -40,13 +40,11 @@ const tableRule = fc.oneof(
   fc
     .tuple(fc.integer({ min: 1, max: 10 }), setting)
     .map(([days, set]) => ({ kind: "days" as const, days, ...set })),
-  fc
-    .tuple(fc.integer({ min: -6, max: 6 }), setting)
-    .map(([days, set]) => ({
-      kind: "on" as const,
-      on: ago(days).toISOString().slice(0, 10),
-      ...set,
-    })),
+  fc.tuple(fc.integer({ min: -6, max: 6 }), setting).map(([days, set]) => ({
+    kind: "on" as const,
+    on: ago(days).toISOString().slice(0, 10),
+    ...set,
+  })),
   setting.map((set) => ({ kind: "never" as const, ...set })),
 );
 const environmentRule = fc.option(
@@ -72,7 +70,7 @@ const table = fc.record({
     "staged" as const,
     "dropped" as const,
   ),
-  projectAsset: fc.boolean().map((asset) => asset && true),
+  projectAsset: fc.boolean(),
   lastChangedAt: instant,
   restoredAt: fc.option(instant),
   rule: tableRule,

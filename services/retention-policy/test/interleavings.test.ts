@@ -14,7 +14,9 @@ afterAll(() => lab.close());
 /** What happens to one table, all at once; `later` ms after the start. */
 type Act =
   | { readonly kind: "set"; readonly days: number; readonly later: number }
-  | { readonly kind: "sweep" | "restore" | "lose_touch"; readonly later: number };
+  | { readonly kind: "sweep"; readonly later: number }
+  | { readonly kind: "restore"; readonly later: number }
+  | { readonly kind: "lose_touch"; readonly later: number };
 
 const later = fc.nat(8);
 const acts: fc.Arbitrary<Act[]> = fc.array(
@@ -59,6 +61,8 @@ async function loseTouch({ id }: Table): Promise<void> {
   lab.catalog.changeTable(id, { changeVersion: version, retentionVersion: version });
 }
 
+const OTHERS = { sweep, restore, lose_touch: loseTouch };
+
 test("whatever happens to a table at once, the acknowledged rule ordered last is in force, and after a sweep it can expire", async () => {
   await fc.assert(
     fc.asyncProperty(acts, async (happening) => {
@@ -67,9 +71,7 @@ test("whatever happens to a table at once, the acknowledged rule ordered last is
       await Promise.all(
         happening.map(async (act) => {
           await pause(act.later);
-          if (act.kind === "sweep") return sweep(table);
-          if (act.kind === "restore") return restore(table);
-          if (act.kind === "lose_touch") return loseTouch(table);
+          if (act.kind !== "set") return OTHERS[act.kind](table);
           const rule = { rule: { case: "days", value: act.days } } as const;
           const call = lab.people.owner.setTableRetention({ tableId: table.id, rule });
           const answer = await call.catch((error: { reason?: string }) => {

@@ -11,12 +11,14 @@ Where "file" is marked, the value may be in a file instead, named by the variabl
 are never shown in logs or messages.
 `;
 
-/** \`docs/reference/configuration.md\`: every setting with its default, what is allowed and what it is for. */
+const TITLES: Record<string, string> = { env: "General", nats: "NATS", otel: "OpenTelemetry" };
+
+/** `docs/reference/configuration.md`: every setting with its default, what is allowed and what it is for. */
 export function settingsReference(): string {
   const sections = Object.keys(SETTINGS).map((section) => {
     const rows = NAMED_SETTINGS.filter(({ path }) => path[0] === section).map(row);
     return [
-      `## ${section === "env" ? "General" : title(section)}`,
+      `## ${TITLES[section] ?? title(section)}`,
       "",
       "| Variable | Default | Allowed | Meaning |",
       "|---|---|---|---|",

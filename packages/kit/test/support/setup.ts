@@ -60,7 +60,7 @@ export async function kitNats(): Promise<{
 }
 
 /** The value of a metric, summed over its labels; 0 when it has none. */
-export async function valueOf(metrics: Metrics, name: string): Promise<number> {
+export async function metricValue(metrics: Metrics, name: string): Promise<number> {
   const metric = await metrics.registry.getSingleMetric(name)?.get();
   return metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
 }

@@ -1,26 +1,26 @@
 import { databaseClock, type Pool, type Queryable, withTransaction } from "@lapse/kit";
-import { type Sorted, sortArrived } from "../domain/arrival.ts";
+import { type Arrived, sortArrived } from "../domain/arrival.ts";
 import { type ChainHead, extendChain } from "../domain/chain.ts";
 import type { Decision, DecisionRecord } from "../domain/decision.ts";
 import { lockChainHeads, moveChainHeads, startChains } from "../store/chain-head.ts";
-import { findKnownDecisions, insertDecisions } from "../store/decision-record.ts";
+import { findRecords, insertDecisions } from "../store/decision-record.ts";
 
 /** PostgreSQL channel on which the tenant of every append is notified. */
 export const APPENDED_CHANNEL = "decision_appended";
 
 export interface Appended {
   readonly records: readonly DecisionRecord[];
-  readonly misused: Sorted["misused"];
+  readonly misused: Arrived["misused"];
 }
 
 /**
  * Appends to the chains of their tenants what is not in the log yet, in one transaction that holds the heads
- * of these chains: however many replicas append, a chain never forks. `alongside` commits with it.
+ * of these chains: however many replicas append, a chain never forks. `alongside` is run and commits with it.
  */
 export async function appendDecisions(
   pool: Pool,
   decisions: readonly Decision[],
-  alongside: (tx: Queryable) => Promise<void>,
+  alongside: (tx: Queryable, appended: Appended) => Promise<void>,
 ): Promise<Appended> {
   const tenants = [...new Set(decisions.map(({ tenant }) => tenant))];
   for (;;) {
@@ -29,8 +29,9 @@ export async function appendDecisions(
       if (heads.size < tenants.length) {
         return null;
       }
-      await alongside(tx);
-      return append(tx, decisions, heads);
+      const appended = await append(tx, decisions, heads);
+      await alongside(tx, appended);
+      return appended;
     });
     if (appended !== null) {
       return appended;
@@ -45,7 +46,7 @@ async function append(
   decisions: readonly Decision[],
   heads: ReadonlyMap<string, ChainHead>,
 ): Promise<Appended> {
-  const known = await findKnownDecisions(
+  const known = await findRecords(
     tx,
     decisions.map(({ id }) => id),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { aDecision } from "../../test/a-decision.ts";
+import { aDecision } from "../../test/lab/a-decision.ts";
 import { sortArrived } from "./arrival.ts";
 
 const from = (source: string, sourceSequence: bigint | null) =>
@@ -23,9 +23,15 @@ describe("sortArrived", () => {
     expect(sortArrived([twice, known, twice], [known])).toEqual({ fresh: [twice], misused: [] });
   });
 
+  test("takes it once as well when its source has numbered it anew, as after a restored backup", () => {
+    const known = from("a", 7n);
+    const renumbered = { ...known, sourceSequence: 3n };
+    expect(sortArrived([renumbered], [known])).toEqual({ fresh: [], misused: [] });
+  });
+
   test("a second use of an id by another decision is told, and the first stands", () => {
     const first = from("a", 1n);
-    const second = { ...first, sourceSequence: 2n };
+    const second = { ...first, sourceSequence: 2n, actor: "mallory" };
     const third = { ...first, source: "b" };
     expect(sortArrived([third, second], [first])).toEqual({ fresh: [], misused: [second, third] });
     expect(sortArrived([second, first], [])).toEqual({ fresh: [first], misused: [second] });

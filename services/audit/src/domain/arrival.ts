@@ -1,22 +1,20 @@
+import { canonicalJson } from "./canonical-json.ts";
 import type { Decision } from "./decision.ts";
 
 /** Decisions that arrived, told apart by what the log already holds. */
-export interface Sorted {
+export interface Arrived {
   /** To be appended, in this order: by source, and by their number there. */
   readonly fresh: readonly Decision[];
   /** They carry the id of another decision, which stands. */
   readonly misused: readonly Decision[];
 }
 
-/** Where a decision came from, which tells a repeated delivery from a second use of its id. */
-export type Identity = Pick<Decision, "id" | "source" | "sourceSequence">;
-
 /**
- * Leaves out what is in the log already, or twice in `arrived`: a decision with the same id from the same
- * place is the same decision, however often it is delivered.
+ * Leaves out what is in the log already, or twice in `arrived`: equal content under one id is one decision, however
+ * often and under whichever numbers its source sends it.
  */
-export function sortArrived(arrived: readonly Decision[], known: readonly Identity[]): Sorted {
-  const seen = new Map<string, Identity>(known.map((identity) => [identity.id, identity]));
+export function sortArrived(arrived: readonly Decision[], known: readonly Decision[]): Arrived {
+  const seen = new Map(known.map((decision) => [decision.id, decision]));
   const fresh: Decision[] = [];
   const misused: Decision[] = [];
   for (const decision of [...arrived].sort(bySourceAndSequence)) {
@@ -24,15 +22,21 @@ export function sortArrived(arrived: readonly Decision[], known: readonly Identi
     if (first === undefined) {
       seen.set(decision.id, decision);
       fresh.push(decision);
-    } else if (!sameOrigin(first, decision)) {
+    } else if (contentOf(first) !== contentOf(decision)) {
       misused.push(decision);
     }
   }
   return { fresh, misused };
 }
 
-function sameOrigin(a: Identity, b: Identity): boolean {
-  return a.source === b.source && a.sourceSequence === b.sourceSequence;
+/** All that a decision says, in one text. */
+function contentOf(decision: Decision): string {
+  const { id, at, type, service, tenant, actor, resource, outcome, reason, details } = decision;
+  const { runId, traceId, source } = decision;
+  return canonicalJson([
+    ...[id, at.toJSON(), type, service, tenant, actor, { ...resource }, outcome, reason],
+    ...[details, runId, traceId, source],
+  ]);
 }
 
 function bySourceAndSequence(a: Decision, b: Decision): number {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { aDecision } from "../../test/a-decision.ts";
+import { aDecision } from "../../test/lab/a-decision.ts";
 import { EMPTY_CHAIN, extendChain, hashOf, hexOf, NO_HASH } from "./chain.ts";
 import type { Decision } from "./decision.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { aDecision } from "../../test/a-decision.ts";
+import { aDecision } from "../../test/lab/a-decision.ts";
 import { type ChainHead, EMPTY_CHAIN, extendChain } from "./chain.ts";
 import type { DecisionRecord } from "./decision.ts";
 import { type ChainFault, faultAfter, faultAtEnd } from "./verify.ts";

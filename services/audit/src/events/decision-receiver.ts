@@ -1,25 +1,34 @@
 import {
   type Delivery,
+  type Handle,
   type HandlerResult,
+  invalid,
   LapseError,
   type Metrics,
   type Pool,
-  type Queryable,
-  trackSequence,
+  trackSequences,
 } from "@lapse/kit";
 import { DecisionSchema } from "@lapse/proto/events";
 import { appendDecisions } from "../app/append-decisions.ts";
-import type { Decision, DecisionRecord } from "../domain/decision.ts";
+import type { Decision } from "../domain/decision.ts";
 import { typeLabel } from "../domain/type-label.ts";
 import { toDecision } from "../messages/decision.ts";
 
-/** Takes decisions into the log: those that the stream delivers, and those that a source sends again. */
-export type DecisionReceiver = (deliveries: readonly Delivery[]) => Promise<HandlerResult>;
+/** Takes decisions into the log. */
+export interface DecisionReceiver {
+  /**
+   * From the stream. What is no decision, or carries the id of another, is parked; it has arrived all the same, and
+   * is no gap.
+   */
+  readonly fromStream: Handle;
+  /**
+   * Sent again by their source. There is no parking these: what cannot be appended stays a gap.
+   *
+   * @throws invalid after the others were appended
+   */
+  readonly fromOutbox: (deliveries: readonly Delivery[]) => Promise<void>;
+}
 
-/**
- * A receiver that appends what it can read and has the rest parked: what is no decision, and what carries the id
- * of another. Parked or not, a sequence number that arrived is no gap.
- */
 export function decisionReceiver({
   pool,
   metrics,
@@ -27,27 +36,44 @@ export function decisionReceiver({
   readonly pool: Pool;
   readonly metrics: Metrics;
 }): DecisionReceiver {
-  const count = decisionCounter(metrics);
-  return async (deliveries) => {
-    const { readable, parked } = read(deliveries);
-    const { records, misused } = await appendDecisions(pool, [...readable.keys()], (tx) =>
-      track(tx, deliveries),
-    );
-    records.forEach(count);
-    for (const decision of misused) {
-      const delivery = readable.get(decision);
-      if (delivery !== undefined) {
-        const reason = `DECISION_ID_REUSED: another decision has the id ${decision.id}`;
-        parked.push({ delivery, reason });
+  const counter = metrics.counter("lapse_decisions_total", "Decisions taken into the log", [
+    "type",
+    "outcome",
+  ]);
+  const take = async (deliveries: readonly Delivery[], counts: "all" | "appended") => {
+    const { readable, refused } = read(deliveries);
+    const { records } = await appendDecisions(pool, [...readable.keys()], async (tx, appended) => {
+      for (const decision of appended.misused) {
+        const delivery = readable.get(decision);
+        if (delivery) refused.set(delivery, idReused(decision));
       }
-    }
-    return { parked };
+      const arrived = deliveries.filter((each) => counts === "all" || !refused.has(each));
+      await trackSequences(tx, arrived.flatMap(numberOf));
+    });
+    for (const { type, outcome } of records) counter.inc({ type: typeLabel(type), outcome });
+    return refused;
+  };
+  return {
+    async fromStream(deliveries): Promise<HandlerResult> {
+      const refused = await take(deliveries, "all");
+      const parked = [...refused].map(([delivery, { reason, message }]) => ({
+        delivery,
+        reason: `${reason}: ${message}`,
+      }));
+      return { parked };
+    },
+    async fromOutbox(deliveries) {
+      const [first] = (await take(deliveries, "appended")).values();
+      if (first !== undefined) {
+        throw first;
+      }
+    },
   };
 }
 
 function read(deliveries: readonly Delivery[]) {
   const readable = new Map<Decision, Delivery>();
-  const parked: { delivery: Delivery; reason: string }[] = [];
+  const refused = new Map<Delivery, LapseError>();
   for (const delivery of deliveries) {
     try {
       const { source, sequence } = delivery.event;
@@ -58,24 +84,16 @@ function read(deliveries: readonly Delivery[]) {
       if (!(error instanceof LapseError && error.kind === "invalid")) {
         throw error;
       }
-      parked.push({ delivery, reason: `${error.reason}: ${error.message}` });
+      refused.set(delivery, error);
     }
   }
-  return { readable, parked };
+  return { readable, refused };
 }
 
-async function track(tx: Queryable, deliveries: readonly Delivery[]): Promise<void> {
-  for (const { event } of deliveries) {
-    if (event.sequence !== undefined) {
-      await trackSequence(tx, event.source, "DECISION", event.sequence);
-    }
-  }
+function numberOf({ event: { source, sequence } }: Delivery) {
+  return sequence === undefined ? [] : [{ source, stream: "DECISION", sequence }];
 }
 
-function decisionCounter(metrics: Metrics): (record: DecisionRecord) => void {
-  const counter = metrics.counter("lapse_decisions_total", "Decisions taken into the log", [
-    "type",
-    "outcome",
-  ]);
-  return ({ type, outcome }) => counter.inc({ type: typeLabel(type), outcome });
+function idReused({ id }: Decision): LapseError {
+  return invalid("DECISION_ID_REUSED", `another decision has the id ${id}`);
 }

@@ -67,7 +67,9 @@ describe("toDecision", () => {
   test.each([DecisionOutcome.UNSPECIFIED, 99])(
     "refuses outcome %s, which it cannot name",
     (outcome) => {
-      expect(faultOf({ outcome })).toContain("the decision's outcome is");
+      expect(faultOf({ outcome: outcome as DecisionOutcome })).toContain(
+        "the decision's outcome is",
+      );
     },
   );
 

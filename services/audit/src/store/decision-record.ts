@@ -74,27 +74,16 @@ export async function insertDecisions(
   );
 }
 
-/** Where an id that is in the log already came from. */
-export interface KnownDecision {
-  readonly id: string;
-  readonly source: string;
-  readonly sourceSequence: bigint | null;
-}
-
 /** Those of `ids` that are in the log. */
-export async function findKnownDecisions(
+export async function findRecords(
   db: Queryable,
   ids: readonly string[],
-): Promise<KnownDecision[]> {
-  const { rows } = await db.query<Pick<DecisionRow, "id" | "source" | "source_sequence">>(
-    "select id, source, source_sequence from decision_record where id = any($1::uuid[])",
+): Promise<DecisionRecord[]> {
+  const { rows } = await db.query<DecisionRow>(
+    `select ${DECISION_COLUMNS} from decision_record where id = any($1::uuid[])`,
     [ids],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    source: row.source,
-    sourceSequence: row.source_sequence,
-  }));
+  return rows.map(fromDecisionRow);
 }
 
 /** The next `limit` records of a chain after `afterSeq`, oldest first. */

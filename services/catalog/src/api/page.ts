@@ -73,13 +73,28 @@ export const droppedCursor: Cursor<DroppedCursor> = cursor(
   },
 );
 
-/** Of `limit + 1` rows asked for: the page, and its cursor when there is more. */
+/** A message has at most 4 MiB, and the last row of a page may take one of them. */
+const PAGE_BYTES = 1024 * 1024;
+
+/**
+ * Of `limit + 1` rows asked for: the page, and its cursor when there is more. A page ends before its limit where its rows
+ * are large.
+ */
 export function pageOf<T>(
   rows: readonly T[],
   limit: number,
   cursorOf: (last: T) => string,
+  bytesOf: (row: T) => number = () => 0,
 ): { items: readonly T[]; nextCursor: string } {
-  const items = rows.slice(0, limit);
+  let bytes = 0;
+  const fitting = rows.findIndex((row) => {
+    bytes += bytesOf(row);
+    return bytes > PAGE_BYTES;
+  });
+  const items = rows.slice(0, fitting === -1 ? limit : Math.min(limit, fitting + 1));
   const last = items.at(-1);
-  return { items, nextCursor: last !== undefined && rows.length > limit ? cursorOf(last) : "" };
+  return {
+    items,
+    nextCursor: last !== undefined && rows.length > items.length ? cursorOf(last) : "",
+  };
 }

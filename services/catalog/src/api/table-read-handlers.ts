@@ -32,8 +32,11 @@ export function tableReadHandlers(deps: CatalogDeps): TableReadHandlers {
         after: liveCursor.read(faults, request.cursor),
       }));
       const rows = await pageOfTables(deps, context, { ...page, limit: page.limit + 1 });
-      const { items, nextCursor } = pageOf(rows, page.limit, ({ table }) =>
-        liveCursor.write(table),
+      const { items, nextCursor } = pageOf(
+        rows,
+        page.limit,
+        ({ table }) => liveCursor.write(table),
+        columnBytes,
       );
       return { tables: items.map(render), nextCursor };
     },
@@ -45,8 +48,12 @@ export function tableReadHandlers(deps: CatalogDeps): TableReadHandlers {
         after: droppedCursor.read(faults, request.cursor),
       }));
       const rows = await pageOfDroppedTables(deps, context, { ...page, limit: page.limit + 1 });
-      const { items, nextCursor } = pageOf(rows, page.limit, ({ table: { tableId, drop } }) =>
-        drop ? droppedCursor.write({ tableId, droppedAt: drop.at }) : "",
+      const { items, nextCursor } = pageOf(
+        rows,
+        page.limit,
+        ({ table: { tableId, drop } }) =>
+          drop ? droppedCursor.write({ tableId, droppedAt: drop.at }) : "",
+        columnBytes,
       );
       return { tables: items.map(render), nextCursor };
     },
@@ -63,3 +70,10 @@ export function tableReadHandlers(deps: CatalogDeps): TableReadHandlers {
     },
   };
 }
+
+/** What can make a table large. */
+const columnBytes = ({ table: { columns, description } }: TableInEnvironment): number =>
+  columns.reduce(
+    (sum, { name, type }) => sum + Buffer.byteLength(name + type) + 8,
+    Buffer.byteLength(description),
+  );

@@ -1,7 +1,7 @@
-import { type Queryable, withTransaction } from "@lapse/kit";
+import { appendEvent, type Queryable, withTransaction } from "@lapse/kit";
 import { abandonedBefore, abandonStaged, beginPurge } from "../domain/purge.ts";
 import type { Table } from "../domain/table.ts";
-import { publishTableChanged } from "../events/table-events.ts";
+import { tableChanged } from "../events/table-events.ts";
 import { activeHolds } from "../store/holds.ts";
 import { transactionTime } from "../store/now.ts";
 import { type PurgeCandidate, queuePurge, stagedBefore, undoPeriodsOver } from "../store/purges.ts";
@@ -67,5 +67,5 @@ const beginOne = (deps: CatalogDeps, tableId: string, begin: Begin): Promise<voi
     if (!table) return;
     await saveTable(tx, table);
     await queuePurge(tx, tableId, now);
-    await publishTableChanged(tx, { ...entry, table }, "state", {});
+    await appendEvent(tx, tableChanged({ ...entry, table }, "state", {}));
   });

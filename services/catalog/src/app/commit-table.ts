@@ -1,8 +1,16 @@
-import { alreadyExists, conflict, hasRight, invalid, newId, type Queryable } from "@lapse/kit";
+import {
+  alreadyExists,
+  appendEvent,
+  conflict,
+  hasRight,
+  invalid,
+  newId,
+  type Queryable,
+} from "@lapse/kit";
 import { type Commit, type CommitOperation, decideCommit } from "../domain/commit.ts";
 import type { DataFile } from "../domain/data-file.ts";
 import { type Column, qualifiedName } from "../domain/table.ts";
-import { publishTableChanged, publishTableCreated } from "../events/table-events.ts";
+import { tableChanged, tableCreated } from "../events/table-events.ts";
 import { addFiles, knownFiles, removeOtherFiles } from "../store/files.ts";
 import { deleteHold } from "../store/holds.ts";
 import { insertSnapshot } from "../store/snapshots.ts";
@@ -24,7 +32,7 @@ export interface CommitRequest {
   readonly expectedChangeVersion: bigint | undefined;
   /** Undefined: unchanged. */
   readonly columns: readonly Column[] | undefined;
-  /** A hold of the writer, ended with the commit; one that has ended before is fine. */
+  /** The writer's own hold, ended with the commit; one that has ended before is fine. */
   readonly holdId: string | undefined;
 }
 
@@ -103,19 +111,21 @@ async function store(
   });
   if (kept) await removeOtherFiles(tx, { tableId, sequence, kept, now });
   await addFiles(tx, tableId, sequence, added);
-  if (input.holdId !== undefined) await deleteHold(tx, tableId, input.holdId);
+  if (input.holdId !== undefined) {
+    const { kind, subject } = call.principal;
+    const holder = kind === "service" ? undefined : subject;
+    await deleteHold(tx, { tableId, holdId: input.holdId, holder });
+  }
   if (!(await saveTable(tx, table))) throw nameTaken(table);
   const after = { ...before, table };
   const origin = { actor: call.principal.subject, traceparent: call.traceparent };
   if (first) {
-    await publishTableCreated(tx, after, origin);
+    await appendEvent(tx, tableCreated(after, origin));
     await recordTableCreated(tx, now, after, call);
   } else {
-    await publishTableChanged(
+    await appendEvent(
       tx,
-      after,
-      input.operation === "maintain" ? "maintained" : "written",
-      origin,
+      tableChanged(after, input.operation === "maintain" ? "maintained" : "written", origin),
     );
   }
   return after;

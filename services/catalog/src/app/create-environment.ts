@@ -1,14 +1,17 @@
-import { alreadyExists, newId, precondition } from "@lapse/kit";
+import { alreadyExists, appendEvent, newId, precondition } from "@lapse/kit";
 import type { Environment } from "../domain/environment.ts";
 import { tableBucket, tenantFault } from "../domain/location.ts";
-import { publishEnvironmentCreated } from "../events/environment-events.ts";
+import { environmentCreated } from "../events/environment-events.ts";
 import { insertEnvironment } from "../store/environments.ts";
+import { inTime } from "../store/in-time.ts";
 import { storeFailure } from "../store/store-failure.ts";
 import { environmentResource, requireAnyRight } from "./access.ts";
 import { type Call, change, recordingRefusals } from "./call.ts";
 import { appendCatalogDecision } from "./decision.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { tenantOf } from "./find-environment.ts";
+
+const BUCKET_TIMEOUT_MS = 8_000;
 
 export interface NewEnvironment {
   readonly name: string;
@@ -36,7 +39,7 @@ export async function createEnvironment<A>(
   if (fault)
     throw precondition("TENANT_UNFIT", `tenant ${tenant} cannot have environments: ${fault}`);
   // Before the row, so that an environment that exists has its bucket; a bucket too many does no harm.
-  await deps.objectStore.createBucket(bucket).catch((error) => {
+  await inTime(deps.objectStore.createBucket(bucket), BUCKET_TIMEOUT_MS).catch((error: unknown) => {
     throw storeFailure(error);
   });
   return change(deps, call, async (tx, now) => {
@@ -57,7 +60,10 @@ export async function createEnvironment<A>(
         `there is an environment ${input.name} already; choose another name`,
       );
     }
-    await publishEnvironmentCreated(tx, environment, { actor: principal.subject, traceparent });
+    await appendEvent(
+      tx,
+      environmentCreated(environment, { actor: principal.subject, traceparent }),
+    );
     await appendCatalogDecision(tx, now, {
       type: "ENVIRONMENT_CREATED",
       tenant,

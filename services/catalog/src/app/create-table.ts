@@ -1,4 +1,4 @@
-import { alreadyExists, newId } from "@lapse/kit";
+import { alreadyExists, appendEvent, newId } from "@lapse/kit";
 import { tableLocation } from "../domain/location.ts";
 import {
   type Column,
@@ -7,7 +7,7 @@ import {
   type Table,
   type TableKind,
 } from "../domain/table.ts";
-import { publishTableCreated } from "../events/table-events.ts";
+import { tableCreated } from "../events/table-events.ts";
 import type { TableInEnvironment } from "../store/table-row.ts";
 import { findLiveTable, insertTable } from "../store/tables.ts";
 import { requireAnyRight } from "./access.ts";
@@ -78,7 +78,7 @@ export const createTable = <A>(
     if (taken || !(await insertTable(tx, table))) throw nameTaken(table);
     const created = { table, environment };
     if (!input.staged) {
-      await publishTableCreated(tx, created, { actor: principal.subject, traceparent });
+      await appendEvent(tx, tableCreated(created, { actor: principal.subject, traceparent }));
       await recordTableCreated(tx, now, created, call);
     }
     return created;

@@ -1,9 +1,9 @@
-import { appendDecision, type DecisionEvent, type Queryable } from "@lapse/kit";
+import { appendDecisions, type DecisionEvent, type Queryable } from "@lapse/kit";
 import { SERVICE } from "../service-name.ts";
 import type { DecidedResource } from "./access.ts";
 
 /** What the catalog decides or refuses (T32). */
-export type CatalogDecisionType =
+type CatalogDecisionType =
   | "AUTHORIZATION_DENIED"
   | "ENVIRONMENT_CREATED"
   | "ENVIRONMENT_PROTECTED"
@@ -22,10 +22,21 @@ export interface CatalogDecision extends Omit<DecisionEvent, "service"> {
 }
 
 /** Records a decision in the transaction of its effect; `now` is that transaction's time. */
-export async function appendCatalogDecision(
+export const appendCatalogDecision = (
   tx: Queryable,
   now: Date,
   decision: CatalogDecision,
+): Promise<void> => appendCatalogDecisions(tx, now, [decision]);
+
+/** The same for many at once. */
+export async function appendCatalogDecisions(
+  tx: Queryable,
+  now: Date,
+  decisions: readonly CatalogDecision[],
 ): Promise<void> {
-  await appendDecision(tx, { ...decision, service: SERVICE }, now);
+  await appendDecisions(
+    tx,
+    decisions.map((decision) => ({ ...decision, service: SERVICE })),
+    now,
+  );
 }

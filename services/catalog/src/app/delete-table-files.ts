@@ -1,10 +1,12 @@
 import { conflict, type LapseError, type Pool } from "@lapse/kit";
 import { deletePrefix, type ObjectStore } from "@lapse/object-store";
 import type { Table } from "../domain/table.ts";
+import { inTime } from "../store/in-time.ts";
 import { findOverlap } from "../store/purges.ts";
 import { storeFailure } from "../store/store-failure.ts";
 
 const PAGE = 500;
+const PAGE_TIMEOUT_MS = 120_000;
 
 /**
  * Deletes everything under a table's own key prefix, and nothing else; done when a walk from the start found nothing it
@@ -26,10 +28,11 @@ export async function deleteTableFiles(
     signal.throwIfAborted();
     const other = await findOverlap(pool, tableId, location);
     if (other) throw shared(tableId, other);
-    const page = await deletePrefix(objectStore, bucket, keyPrefix, {
+    const deleting = deletePrefix(objectStore, bucket, keyPrefix, {
       limit: PAGE,
       ...(startAfter !== undefined && { startAfter }),
-    }).catch((error: unknown) => {
+    });
+    const page = await inTime(deleting, PAGE_TIMEOUT_MS).catch((error: unknown) => {
       throw storeFailure(error);
     });
     const [first] = page.failures;

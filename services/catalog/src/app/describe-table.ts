@@ -1,5 +1,6 @@
+import { appendEvent } from "@lapse/kit";
 import { describeTable as describe } from "../domain/table-changes.ts";
-import { publishTableChanged } from "../events/table-events.ts";
+import { tableChanged } from "../events/table-events.ts";
 import type { TableInEnvironment } from "../store/table-row.ts";
 import { saveTable } from "../store/tables.ts";
 import { requireTableRight } from "./access.ts";
@@ -22,6 +23,9 @@ export const describeTable = <A>(
     if (table === before.table) return before;
     const after = { ...before, table };
     await saveTable(tx, table);
-    await publishTableChanged(tx, after, "described", { actor: principal.subject, traceparent });
+    await appendEvent(
+      tx,
+      tableChanged(after, "described", { actor: principal.subject, traceparent }),
+    );
     return after;
   });

@@ -1,5 +1,6 @@
+import { appendEvent } from "@lapse/kit";
 import { dropByRequest } from "../domain/drop.ts";
-import { publishTableChanged, publishTableDropped } from "../events/table-events.ts";
+import { tableChanged, tableDropped } from "../events/table-events.ts";
 import { activeHolds } from "../store/holds.ts";
 import { queuePurge } from "../store/purges.ts";
 import type { TableInEnvironment } from "../store/table-row.ts";
@@ -40,10 +41,10 @@ export async function dropTable<A>(
     const origin = { actor: principal.subject, traceparent };
     if (!table.drop) {
       await queuePurge(tx, table.tableId, now);
-      await publishTableChanged(tx, after, "state", origin);
+      await appendEvent(tx, tableChanged(after, "state", origin));
       return after;
     }
-    await publishTableDropped(tx, after, origin);
+    await appendEvent(tx, tableDropped(after, origin));
     await appendCatalogDecision(tx, now, {
       type: "TABLE_DROPPED",
       tenant: table.tenant,

@@ -1,5 +1,6 @@
+import { appendEvent } from "@lapse/kit";
 import { type Environment, protectEnvironment as protect } from "../domain/environment.ts";
-import { publishEnvironmentChanged } from "../events/environment-events.ts";
+import { environmentChanged } from "../events/environment-events.ts";
 import { saveEnvironment } from "../store/environments.ts";
 import { environmentResource, requireAnyRight } from "./access.ts";
 import { type Call, change } from "./call.ts";
@@ -20,7 +21,7 @@ export const protectEnvironment = <A>(
     const after = protect(before, input.protected);
     if (after === before) return before;
     await saveEnvironment(tx, after);
-    await publishEnvironmentChanged(tx, after, { actor: principal.subject, traceparent });
+    await appendEvent(tx, environmentChanged(after, { actor: principal.subject, traceparent }));
     await appendCatalogDecision(tx, now, {
       type: after.protected ? "ENVIRONMENT_PROTECTED" : "ENVIRONMENT_UNPROTECTED",
       tenant: after.tenant,

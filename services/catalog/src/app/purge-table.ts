@@ -1,6 +1,6 @@
-import { newId, toLapseError, withTransaction } from "@lapse/kit";
+import { appendEvent, newId, toLapseError, withTransaction } from "@lapse/kit";
 import { finishPurge, purgeRetryMs } from "../domain/purge.ts";
-import { publishTablePurged } from "../events/table-events.ts";
+import { tablePurged } from "../events/table-events.ts";
 import { transactionTime } from "../store/now.ts";
 import {
   claimPurge,
@@ -66,7 +66,7 @@ const finish = (deps: CatalogDeps, claim: PurgeClaim): Promise<boolean> =>
     if (!table) throw new Error(`table ${claim.tableId} is ${entry.table.state}, not purging`);
     const after = { ...entry, table };
     await saveTable(tx, table);
-    await publishTablePurged(tx, after, now);
+    await appendEvent(tx, tablePurged(after, now));
     await appendCatalogDecision(tx, now, {
       type: "TABLE_PURGED",
       tenant: table.tenant,

@@ -1,6 +1,7 @@
 import { withTransaction } from "@lapse/kit";
 import { reclaimableBefore } from "../domain/undo-period.ts";
 import { markReclaimed, type RemovedFile, reclaimableFiles } from "../store/files.ts";
+import { inTime } from "../store/in-time.ts";
 import { transactionTime } from "../store/now.ts";
 import { storeFailure } from "../store/store-failure.ts";
 import { forEachConcurrently } from "./concurrently.ts";
@@ -8,6 +9,7 @@ import type { CatalogDeps } from "./deps.ts";
 
 const PAGE = 500;
 const CONCURRENT_DELETES = 16;
+const DELETE_TIMEOUT_MS = 30_000;
 
 /**
  * Deletes files that a replace or a maintenance took out of their table longer ago than the undo period. Safe to run
@@ -33,7 +35,8 @@ export async function reclaimFiles(deps: CatalogDeps, signal: AbortSignal): Prom
 
 async function deleteFile(deps: CatalogDeps, file: RemovedFile): Promise<boolean> {
   try {
-    await deps.objectStore.delete(file.bucket, file.keyPrefix + file.path);
+    const key = file.keyPrefix + file.path;
+    await inTime(deps.objectStore.delete(file.bucket, key), DELETE_TIMEOUT_MS);
     return true;
   } catch (error) {
     deps.metrics.jobFailed("reclaim_files");

@@ -13,6 +13,6 @@ export const releaseHold = (deps: CatalogDeps, caller: Caller, holdId: string): 
       const held = await lockHeldTable(tx, principal, holdId);
       if (!held) return;
       if (!isHolder(principal, held.hold)) requireTableRight(principal, held.entry, "table.drop");
-      await deleteHold(tx, held.hold.tableId, holdId);
+      await deleteHold(tx, held.hold);
     }),
   );

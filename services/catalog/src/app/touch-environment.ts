@@ -1,5 +1,6 @@
+import { appendEvent } from "@lapse/kit";
 import { type Environment, touchEnvironment as touch } from "../domain/environment.ts";
-import { publishEnvironmentChanged } from "../events/environment-events.ts";
+import { environmentChanged } from "../events/environment-events.ts";
 import { saveEnvironment } from "../store/environments.ts";
 import { environmentResource, requireAnyRight } from "./access.ts";
 import { type Call, change } from "./call.ts";
@@ -21,6 +22,6 @@ export const touchEnvironment = <A>(
     requireAnyRight(principal, ["environment.manage"], environmentResource(before));
     const after = touch(before);
     await saveEnvironment(tx, after);
-    await publishEnvironmentChanged(tx, after, { actor: principal.subject, traceparent });
+    await appendEvent(tx, environmentChanged(after, { actor: principal.subject, traceparent }));
     return after;
   });

@@ -1,5 +1,6 @@
+import { appendEvent } from "@lapse/kit";
 import { touchTable as touch } from "../domain/table-changes.ts";
-import { publishTableChanged } from "../events/table-events.ts";
+import { tableChanged } from "../events/table-events.ts";
 import type { TableInEnvironment } from "../store/table-row.ts";
 import { saveTable } from "../store/tables.ts";
 import { requireTableRight } from "./access.ts";
@@ -24,6 +25,9 @@ export const touchTable = <A>(
     requireTableRight(principal, before, "table.write", "table.drop");
     const after = { ...before, table: unlessRefused(touch(before.table, now)) };
     await saveTable(tx, after.table);
-    await publishTableChanged(tx, after, "touched", { actor: principal.subject, traceparent });
+    await appendEvent(
+      tx,
+      tableChanged(after, "touched", { actor: principal.subject, traceparent }),
+    );
     return after;
   });

@@ -1,7 +1,7 @@
-import { alreadyExists, conflict, hasRight, type LapseError } from "@lapse/kit";
+import { alreadyExists, appendEvent, conflict, hasRight, type LapseError } from "@lapse/kit";
 import { qualifiedName, type Table } from "../domain/table.ts";
 import { filesMissing, undropTable as undrop } from "../domain/undrop.ts";
-import { publishTableRestored } from "../events/table-events.ts";
+import { tableRestored } from "../events/table-events.ts";
 import { currentFiles } from "../store/files.ts";
 import { type FileFault, findFileFaults } from "../store/stored-files.ts";
 import type { TableInEnvironment } from "../store/table-row.ts";
@@ -42,7 +42,7 @@ export async function undropTable<A>(
     if (checked.faults.length > 0) unlessRefused(filesMissing(before.table, checked.faults));
     if (!(await saveTable(tx, table))) throw nameTaken(table);
     const after = { ...before, table };
-    await publishTableRestored(tx, after, { actor: principal.subject, traceparent });
+    await appendEvent(tx, tableRestored(after, { actor: principal.subject, traceparent }));
     await appendCatalogDecision(tx, now, {
       type: "TABLE_RESTORED",
       tenant: table.tenant,

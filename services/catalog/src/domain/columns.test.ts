@@ -32,5 +32,7 @@ describe("columnFaults", () => {
     const many = Array.from({ length: 2_001 }, (_, index) => column(`c${index}`));
     expect(columnFaults(many.slice(1))).toEqual([]);
     expect(columnFaults(many)[0]?.description).toContain("at most 2000");
+    const long = Array.from({ length: 300 }, (_, index) => column(`c${index}`, "y".repeat(4_000)));
+    expect(columnFaults(long)[0]?.description).toContain("together");
   });
 });

@@ -1,6 +1,8 @@
 import type { Column } from "./table.ts";
 
 const MAX_COLUMNS = 2_000;
+/** All of a table's columns together: a page of tables has to fit into one message. */
+const MAX_TOTAL_BYTES = 1024 * 1024;
 const MAX_NAME_BYTES = 255;
 const MAX_TYPE_BYTES = 4_096;
 const CONTROL = /\p{Cc}/u;
@@ -15,6 +17,11 @@ export interface FieldFault {
 export function columnFaults(columns: readonly Column[]): FieldFault[] {
   if (columns.length > MAX_COLUMNS) {
     return [{ field: "/columns", description: `a table has at most ${MAX_COLUMNS} columns` }];
+  }
+  const bytes = columns.reduce((sum, { name, type }) => sum + Buffer.byteLength(name + type), 0);
+  if (bytes > MAX_TOTAL_BYTES) {
+    const description = `the names and types of all columns have at most ${MAX_TOTAL_BYTES} bytes together`;
+    return [{ field: "/columns", description }];
   }
   const seen = new Set<string>();
   return columns.flatMap((column, index) => {

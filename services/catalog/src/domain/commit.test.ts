@@ -132,6 +132,11 @@ describe("decideCommit", () => {
       "FILE_DIFFERS",
     ],
     [
+      "more files than a list of them can hold",
+      { table: aTable({ contents: { ...NO_CONTENTS, fileCount: 10_000 } }) },
+      "TOO_MANY_FILES",
+    ],
+    [
       "more rows than can be stored",
       { table: aTable({ contents: { ...NO_CONTENTS, rowCount: 2n ** 63n - 1n } }) },
       "TABLE_TOO_LARGE",

@@ -53,11 +53,14 @@ export function decideCommit(input: CommitInput): Decided<Commit> {
     byteSize: base.byteSize + sum(listed, "byteSize"),
     fileCount: base.fileCount + listed.length,
   };
-  if (
-    contents.rowCount > MAX_TOTAL ||
-    contents.byteSize > MAX_TOTAL ||
-    contents.fileCount > MAX_FILES
-  ) {
+  if (contents.fileCount > MAX_FILES) {
+    return refuse(
+      "precondition",
+      "TOO_MANY_FILES",
+      `table ${qualifiedName(table)} would have ${contents.fileCount} files and may have ${MAX_FILES}; put them together with a maintenance commit first`,
+    );
+  }
+  if (contents.rowCount > MAX_TOTAL || contents.byteSize > MAX_TOTAL) {
     return refuse(
       "invalid",
       "TABLE_TOO_LARGE",
@@ -73,7 +76,8 @@ export function decideCommit(input: CommitInput): Decided<Commit> {
 }
 
 const MAX_TOTAL = 2n ** 63n - 1n;
-const MAX_FILES = 2 ** 31 - 1;
+/** The list of a table's files is one message. */
+const MAX_FILES = 10_000;
 
 function stateRefusal({ table, operation, expectedChangeVersion }: CommitInput) {
   const present = requirePresent(table);

@@ -17,7 +17,7 @@ export interface ExpiredRetention {
 }
 
 /** The versions somebody decided on. */
-export interface Versions {
+interface Versions {
   readonly changeVersion: bigint;
   readonly retentionVersion: bigint;
   readonly policyVersion: bigint;

@@ -1,10 +1,8 @@
-export const TABLE_KINDS = ["managed", "view", "external", "artifact"] as const;
 /** Only a managed table has files of its own, and only it may expire (T22). */
-export type TableKind = (typeof TABLE_KINDS)[number];
+export type TableKind = "managed" | "view" | "external" | "artifact";
 
-export const TABLE_STATES = ["staged", "live", "dropped", "purging", "purged"] as const;
 /** staged → live ⇄ dropped → purging → purged, and staged → purging where the first commit never came. */
-export type TableState = (typeof TABLE_STATES)[number];
+export type TableState = "staged" | "live" | "dropped" | "purging" | "purged";
 
 /** A column; `type` as the engine that wrote it names it, e.g. `BIGINT`. */
 export interface Column {

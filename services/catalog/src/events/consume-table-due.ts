@@ -10,12 +10,13 @@ import {
 } from "@lapse/kit";
 import { type TableDue, TableDueSchema } from "@lapse/proto/events";
 import { answerDue } from "../app/answer-due.ts";
-import type { DueEvent } from "../app/answer-one-due.ts";
 import type { CatalogDeps } from "../app/deps.ts";
+import type { DueEvent } from "../app/due-event.ts";
 import type { DueTable } from "../domain/due.ts";
 
 const DURABLE = "catalog-table-due";
-const BATCH = 100;
+const BATCH = 250;
+const CONCURRENT_BATCHES = 2;
 
 /** Answers `expiry.table.due`; an event that cannot be read as one is parked and harms no other. */
 export const consumeTableDue = (
@@ -30,11 +31,11 @@ export const consumeTableDue = (
     durable: DURABLE,
     filterSubjects: [SUBJECTS.expiry.tableDue],
     batch: BATCH,
+    concurrency: CONCURRENT_BATCHES,
     handle: (deliveries) => handleTableDue(deps, deliveries),
   });
 
-/** One batch, exported for tests; see {@link consumeTableDue}. */
-export async function handleTableDue(deps: CatalogDeps, deliveries: readonly Delivery[]) {
+async function handleTableDue(deps: CatalogDeps, deliveries: readonly Delivery[]) {
   const events: DueEvent[] = [];
   const parked: { delivery: Delivery; reason: string }[] = [];
   for (const delivery of deliveries) {

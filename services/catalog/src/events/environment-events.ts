@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { appendEvent, type Queryable, SUBJECTS } from "@lapse/kit";
+import { type OutboxEvent, SUBJECTS } from "@lapse/kit";
 import {
   EnvironmentChangedSchema,
   EnvironmentCreatedSchema,
@@ -12,32 +12,28 @@ import type { Origin } from "./table-events.ts";
 const { environment: subjects } = SUBJECTS.catalog;
 
 /** There is a new environment. */
-export const publishEnvironmentCreated = (
-  tx: Queryable,
+export const environmentCreated = (
   environment: Environment,
   origin: Origin,
-) =>
-  appendEvent(tx, {
-    ...envelope(environment, origin),
-    subject: subjects.created,
-    schema: EnvironmentCreatedSchema,
-    message: { environment: snapshot(environment), actor: origin.actor ?? "" },
-  });
+): OutboxEvent<typeof EnvironmentCreatedSchema> => ({
+  ...about(environment, origin),
+  subject: subjects.created,
+  schema: EnvironmentCreatedSchema,
+  message: { environment: snapshot(environment), actor: origin.actor ?? "" },
+});
 
 /** The environment was protected, unprotected or touched. */
-export const publishEnvironmentChanged = (
-  tx: Queryable,
+export const environmentChanged = (
   environment: Environment,
   origin: Origin,
-) =>
-  appendEvent(tx, {
-    ...envelope(environment, origin),
-    subject: subjects.changed,
-    schema: EnvironmentChangedSchema,
-    message: { environment: snapshot(environment), actor: origin.actor ?? "" },
-  });
+): OutboxEvent<typeof EnvironmentChangedSchema> => ({
+  ...about(environment, origin),
+  subject: subjects.changed,
+  schema: EnvironmentChangedSchema,
+  message: { environment: snapshot(environment), actor: origin.actor ?? "" },
+});
 
-const envelope = ({ environmentId }: Environment, { traceparent }: Origin) => ({
+const about = ({ environmentId }: Environment, { traceparent }: Origin) => ({
   stream: "CATALOG" as const,
   subjectKey: environmentId,
   traceparent,

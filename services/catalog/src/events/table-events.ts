@@ -1,5 +1,5 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { appendEvent, type Queryable, SUBJECTS } from "@lapse/kit";
+import { type OutboxEvent, SUBJECTS } from "@lapse/kit";
 import {
   TableChange,
   TableChangedSchema,
@@ -22,13 +22,15 @@ export interface Origin {
 const { table: subjects } = SUBJECTS.catalog;
 
 /** The table can be seen from now on. */
-export const publishTableCreated = (tx: Queryable, entry: TableInEnvironment, origin: Origin) =>
-  appendEvent(tx, {
-    ...envelope(entry, origin),
-    subject: subjects.created,
-    schema: TableCreatedSchema,
-    message: { table: tableSnapshot(entry), actor: origin.actor ?? "" },
-  });
+export const tableCreated = (
+  entry: TableInEnvironment,
+  origin: Origin,
+): OutboxEvent<typeof TableCreatedSchema> => ({
+  ...about(entry, origin),
+  subject: subjects.created,
+  schema: TableCreatedSchema,
+  message: { table: tableSnapshot(entry), actor: origin.actor ?? "" },
+});
 
 const CHANGES = {
   written: TableChange.WRITTEN,
@@ -39,29 +41,26 @@ const CHANGES = {
 } as const;
 
 /** The table changed; `state` alone is no activity. */
-export const publishTableChanged = (
-  tx: Queryable,
+export const tableChanged = (
   entry: TableInEnvironment,
   change: keyof typeof CHANGES,
   origin: Origin,
-) =>
-  appendEvent(tx, {
-    ...envelope(entry, origin),
-    subject: subjects.changed,
-    schema: TableChangedSchema,
-    message: { table: tableSnapshot(entry), change: CHANGES[change], actor: origin.actor ?? "" },
-  });
+): OutboxEvent<typeof TableChangedSchema> => ({
+  ...about(entry, origin),
+  subject: subjects.changed,
+  schema: TableChangedSchema,
+  message: { table: tableSnapshot(entry), change: CHANGES[change], actor: origin.actor ?? "" },
+});
 
 /** The table is gone for its users until it is restored or purged. */
-export async function publishTableDropped(
-  tx: Queryable,
+export function tableDropped(
   entry: TableInEnvironment,
   origin: Origin & { readonly sweepId?: string },
-): Promise<void> {
+): OutboxEvent<typeof TableDroppedSchema> {
   const { drop } = entry.table;
   if (!drop) throw new Error(`table ${entry.table.tableId} is not dropped`);
-  await appendEvent(tx, {
-    ...envelope(entry, origin),
+  return {
+    ...about(entry, origin),
     subject: subjects.dropped,
     schema: TableDroppedSchema,
     message: {
@@ -72,45 +71,46 @@ export async function publishTableDropped(
       droppedAt: timestampFromDate(drop.at),
       undoUntil: timestampFromDate(drop.undoUntil),
     },
-  });
+  };
 }
 
 /** The table is back. */
-export const publishTableRestored = (tx: Queryable, entry: TableInEnvironment, origin: Origin) =>
-  appendEvent(tx, {
-    ...envelope(entry, origin),
-    subject: subjects.restored,
-    schema: TableRestoredSchema,
-    message: { table: tableSnapshot(entry), actor: origin.actor ?? "" },
-  });
+export const tableRestored = (
+  entry: TableInEnvironment,
+  origin: Origin,
+): OutboxEvent<typeof TableRestoredSchema> => ({
+  ...about(entry, origin),
+  subject: subjects.restored,
+  schema: TableRestoredSchema,
+  message: { table: tableSnapshot(entry), actor: origin.actor ?? "" },
+});
 
 /** A due event did not lead to a drop. */
-export const publishTableKept = (
-  tx: Queryable,
+export const tableKept = (
   due: Pick<DueTable, "tableId" | "tenant" | "sweepId">,
   { reason, detail = "" }: { readonly reason: KeptReason; readonly detail?: string | undefined },
-  origin: Origin,
-) =>
-  appendEvent(tx, {
-    stream: "CATALOG",
-    subject: subjects.kept,
-    type: TableKeptSchema.typeName,
-    schema: TableKeptSchema,
-    message: { tableId: due.tableId, tenant: due.tenant, sweepId: due.sweepId, reason, detail },
-    subjectKey: due.tableId,
-    traceparent: origin.traceparent,
-  });
+  { traceparent }: Origin,
+): OutboxEvent<typeof TableKeptSchema> => ({
+  stream: "CATALOG",
+  subject: subjects.kept,
+  schema: TableKeptSchema,
+  message: { tableId: due.tableId, tenant: due.tenant, sweepId: due.sweepId, reason, detail },
+  subjectKey: due.tableId,
+  traceparent,
+});
 
 /** The table's files are deleted for good. */
-export const publishTablePurged = (tx: Queryable, entry: TableInEnvironment, purgedAt: Date) =>
-  appendEvent(tx, {
-    ...envelope(entry, {}),
-    subject: subjects.purged,
-    schema: TablePurgedSchema,
-    message: { table: tableSnapshot(entry), purgedAt: timestampFromDate(purgedAt) },
-  });
+export const tablePurged = (
+  entry: TableInEnvironment,
+  purgedAt: Date,
+): OutboxEvent<typeof TablePurgedSchema> => ({
+  ...about(entry, {}),
+  subject: subjects.purged,
+  schema: TablePurgedSchema,
+  message: { table: tableSnapshot(entry), purgedAt: timestampFromDate(purgedAt) },
+});
 
-const envelope = ({ table }: TableInEnvironment, { traceparent }: Origin) => ({
+const about = ({ table }: TableInEnvironment, { traceparent }: Origin) => ({
   stream: "CATALOG" as const,
   subjectKey: table.tableId,
   traceparent,

@@ -17,22 +17,38 @@ export async function answeredDue(
      join unnest($1::text[], $2::uuid[]) as d (sweep_id, table_id) using (sweep_id, table_id)`,
     [due.map(({ sweepId }) => sweepId), due.map(({ tableId }) => tableId)],
   );
-  return new Set(rows.map((row) => answerKey(row.sweep_id, row.table_id)));
+  return new Set(rows.map((row) => answerKey({ sweepId: row.sweep_id, tableId: row.table_id })));
 }
 
-export const answerKey = (sweepId: string, tableId: string): string => `${sweepId}/${tableId}`;
+export const answerKey = ({ sweepId, tableId }: Pick<DueAnswer, "sweepId" | "tableId">): string =>
+  `${sweepId}/${tableId}`;
 
 /**
- * Records the answer in the transaction that gives it. False when the event has been answered already: the
- * transaction must then change nothing.
+ * Records answers in the transaction that gives them. The result says of an event whether it had none before; of one
+ * that had, this transaction must change nothing.
  */
-export async function recordAnswer(tx: Queryable, answer: DueAnswer, now: Date): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `insert into due_answer (sweep_id, table_id, answer, answered_at) values ($1, $2, $3, $4)
-     on conflict do nothing`,
-    [answer.sweepId, answer.tableId, answer.answer, now],
+export async function recordAnswers(
+  tx: Queryable,
+  answers: readonly DueAnswer[],
+  now: Date,
+): Promise<(due: Pick<DueAnswer, "sweepId" | "tableId">) => boolean> {
+  const { rows } = await tx.query<{ sweep_id: string; table_id: string }>(
+    `insert into due_answer (sweep_id, table_id, answer, answered_at)
+     select sweep_id, table_id, answer, $4
+     from unnest($1::text[], $2::uuid[], $3::text[]) as a (sweep_id, table_id, answer)
+     order by sweep_id, table_id
+     on conflict do nothing returning sweep_id, table_id`,
+    [
+      answers.map(({ sweepId }) => sweepId),
+      answers.map(({ tableId }) => tableId),
+      answers.map(({ answer }) => answer),
+      now,
+    ],
   );
-  return rowCount === 1;
+  const recorded = new Set(
+    rows.map((row) => answerKey({ sweepId: row.sweep_id, tableId: row.table_id })),
+  );
+  return (due) => recorded.has(answerKey(due));
 }
 
 /** Deletes up to `limit` answers given before `before`, and says how many. */

@@ -9,11 +9,10 @@ export type EnvironmentKey =
   | { readonly tenant: string; readonly name: string };
 
 /** How the row is locked for the rest of the transaction. */
-export type RowLock = "none" | "share" | "update";
+export type RowLock = "none" | "update";
 
 const LOCKS: Readonly<Record<RowLock, string>> = {
   none: "",
-  share: "for share of e",
   update: "for update of e",
 };
 
@@ -32,6 +31,19 @@ export async function findEnvironment(
     values,
   );
   return rows[0] && toEnvironment(rows[0]);
+}
+
+/** These environments by id, kept from changing for the rest of the transaction. */
+export async function lockedEnvironments(
+  tx: Queryable,
+  environmentIds: readonly string[],
+): Promise<ReadonlyMap<string, Environment>> {
+  const { rows } = await tx.query<EnvironmentRow>(
+    `select ${ENVIRONMENT_COLUMNS} from environment e where e.environment_id = any($1)
+     order by e.environment_id for share of e`,
+    [environmentIds],
+  );
+  return new Map(rows.map((row) => [row.e_environment_id, toEnvironment(row)]));
 }
 
 /** Stores a new environment; false when its tenant has one of that name, or its bucket is another's. */

@@ -17,12 +17,30 @@ const HOLD_COLUMNS = "hold_id, table_id, tenant, kind, holder, created_at, expir
  * The holds on a table that last beyond `now`. To decide on them, lock the table's row first, in a statement before:
  * only then is a hold seen whose transaction the lock waited for.
  */
-export async function activeHolds(db: Queryable, tableId: string, now: Date): Promise<Hold[]> {
+export async function activeHolds(
+  db: Queryable,
+  tableId: string,
+  now: Date,
+): Promise<readonly Hold[]> {
+  return (await activeHoldsOn(db, [tableId], now)).get(tableId) ?? [];
+}
+
+/** The same for many tables, by table id. */
+export async function activeHoldsOn(
+  db: Queryable,
+  tableIds: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, readonly Hold[]>> {
   const { rows } = await db.query<HoldRow>(
-    `select ${HOLD_COLUMNS} from write_hold where table_id = $1 and expires_at > $2 order by expires_at desc`,
-    [tableId, now],
+    `select ${HOLD_COLUMNS} from write_hold where table_id = any($1) and expires_at > $2
+     order by expires_at desc`,
+    [tableIds, now],
   );
-  return rows.map(toHold);
+  const holds = new Map<string, Hold[]>();
+  for (const row of rows) {
+    holds.set(row.table_id, [...(holds.get(row.table_id) ?? []), toHold(row)]);
+  }
+  return holds;
 }
 
 /** How many holds last beyond now, over all tables. */
@@ -66,9 +84,16 @@ export async function extendHold(
   return rows[0] && toHold(rows[0]);
 }
 
-/** Ends a hold on this table; one that has ended is fine. */
-export async function deleteHold(tx: Queryable, tableId: string, holdId: string): Promise<void> {
-  await tx.query("delete from write_hold where hold_id = $1 and table_id = $2", [holdId, tableId]);
+/** Ends a hold on this table, only where it is `holder`'s if one is given; one that has ended is fine. */
+export async function deleteHold(
+  tx: Queryable,
+  { tableId, holdId, holder }: { tableId: string; holdId: string; holder?: string | undefined },
+): Promise<void> {
+  await tx.query(
+    `delete from write_hold
+     where hold_id = $1 and table_id = $2 and ($3::text is null or holder = $3)`,
+    [holdId, tableId, holder ?? null],
+  );
 }
 
 /** Deletes up to `limit` holds that have ended, and says how many. A renewal that comes between wins. */

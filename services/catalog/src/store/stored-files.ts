@@ -1,9 +1,9 @@
 import { buffer } from "node:stream/consumers";
-import { unavailable } from "@lapse/kit";
 import type { ObjectStore } from "@lapse/object-store";
 import type { DataFile } from "../domain/data-file.ts";
 import { hasMagic, integrityFault, type StoredFile } from "../domain/file-integrity.ts";
 import type { Location } from "../domain/table.ts";
+import { inTime } from "./in-time.ts";
 import { storeFailure } from "./store-failure.ts";
 
 /** A file that cannot be read as what the catalog takes it for. */
@@ -33,7 +33,7 @@ export async function findFileFaults(
   const work = async () => {
     for (const [index, file] of waiting) {
       signal.throwIfAborted();
-      const stored = await inTime(inspect(store, location, file));
+      const stored = await inTime(inspect(store, location, file), FILE_TIMEOUT_MS);
       const fault = integrityFault(file, stored);
       if (fault) faults.set(index, { path: file.path, fault });
     }
@@ -67,26 +67,4 @@ async function inspect(
 async function readBytes(store: ObjectStore, bucket: string, key: string, offset: number) {
   const { body } = await store.get(bucket, key, { range: { offset, length: MAGIC_BYTES } });
   return buffer(body);
-}
-
-/** A store that hangs must not hang its callers. */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () =>
-        reject(
-          unavailable(
-            "OBJECT_STORE_UNAVAILABLE",
-            "the object store does not answer at the moment; repeat the call",
-          ),
-        ),
-      FILE_TIMEOUT_MS,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -26,8 +26,9 @@ export async function listLiveTables(
   const { rows } = await db.query<TableRow>(
     `select ${TABLE_COLUMNS} from ${TABLE_SOURCE}
      where t.environment_id = $1 and t.state = 'live'
+       -- The range is what the index finds; it also holds names such as $2 || '-x'.
        and ($2::text is null or t.namespace >= $2 and t.namespace < $2 || '/'
-         and (t.namespace = $2 or starts_with(t.namespace, $2 || '.')))
+         and substr(t.namespace, length($2) + 1, 1) in ('', '.'))
        and ($3::text is null or (t.namespace, t.name) > ($3, $4))
      order by t.namespace, t.name limit $5`,
     [

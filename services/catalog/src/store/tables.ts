@@ -74,6 +74,23 @@ export async function lockTable(
   );
 }
 
+/**
+ * The tables of these ids, their rows locked for update, always in the same order. With `skip` those are left out that
+ * another transaction holds.
+ */
+export async function lockTables(
+  tx: Queryable,
+  tableIds: readonly string[],
+  lock: "wait" | "skip",
+): Promise<TableInEnvironment[]> {
+  const { rows } = await tx.query<TableRow>(
+    `select ${TABLE_COLUMNS} from ${TABLE_SOURCE} where t.table_id = any($1)
+     order by t.table_id for update of t ${lock === "skip" ? "skip locked" : ""}`,
+    [tableIds],
+  );
+  return rows.map(toTableInEnvironment);
+}
+
 /** Stores a new table; false when it is live and its name is taken. */
 export async function insertTable(tx: Queryable, table: Table): Promise<boolean> {
   const { rowCount } = await tx.query(
@@ -146,6 +163,27 @@ export async function saveTable(tx: Queryable, table: Table): Promise<boolean> {
     if (violatedConstraint(error) === "catalog_table_live_name") return false;
     throw error;
   }
+}
+
+/** Writes tables that {@link lockTables} gave and that were dropped since, each one version ahead of its row. */
+export async function saveDrops(tx: Queryable, tables: readonly Table[]): Promise<void> {
+  const { rowCount } = await tx.query(
+    `update catalog_table t set state = 'dropped', change_version = d.change_version, dropped_at = d.at,
+       dropped_by = d.by, drop_reason = d.reason, undo_until = d.undo_until
+     from unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[])
+       as d (table_id, change_version, at, by, reason, undo_until)
+     where t.table_id = d.table_id and t.state = 'live' and t.change_version = d.change_version - 1`,
+    [
+      tables.map(({ tableId }) => tableId),
+      tables.map(({ changeVersion }) => changeVersion),
+      tables.map(({ drop }) => drop?.at),
+      tables.map(({ drop }) => drop?.by),
+      tables.map(({ drop }) => drop?.reason),
+      tables.map(({ drop }) => drop?.undoUntil),
+    ],
+  );
+  if (rowCount !== tables.length)
+    throw new Error(`dropped ${rowCount} tables, not ${tables.length}`);
 }
 
 const first = ({ rows: [row] }: { rows: TableRow[] }): TableInEnvironment | undefined =>

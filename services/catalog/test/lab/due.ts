@@ -1,9 +1,6 @@
-import { create, toBinary } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "@lapse/kit";
 import type { Table } from "@lapse/proto/catalog";
-import { TableDueSchema } from "@lapse/proto/events";
-import type { DueEvent } from "../../src/app/answer-one-due.ts";
+import type { DueEvent } from "../../src/app/due-event.ts";
 import type { DueTable } from "../../src/domain/due.ts";
 import { transactionTime } from "../../src/store/now.ts";
 import type { Lab } from "./lab.ts";
@@ -28,10 +25,3 @@ export async function dueNow(
     },
   };
 }
-
-/** The event as it travels. */
-export const dueMessage = ({ due }: { due: DueTable }): Uint8Array =>
-  toBinary(
-    TableDueSchema,
-    create(TableDueSchema, { ...due, issuedAt: timestampFromDate(due.issuedAt) }),
-  );

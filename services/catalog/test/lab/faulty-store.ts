@@ -3,7 +3,7 @@ import type { ObjectStore } from "@lapse/object-store";
 type Verb = Exclude<keyof ObjectStore, "uri" | "close" | "walk">;
 
 /** What happens before a verb reaches the store: nothing, a wait, or a failure thrown. */
-export type Interference = (verb: Verb, bucket: string, key: string) => void | Promise<void>;
+type Interference = (verb: Verb, bucket: string, key: string) => void | Promise<void>;
 
 export interface FaultyStore extends ObjectStore {
   /** Replaces what happens before each verb; without an argument the store works again. */

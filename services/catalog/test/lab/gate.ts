@@ -17,7 +17,7 @@ export function gate(): Gate {
   return { passed, open };
 }
 
-export const ANA: Principal = { subject: "ana", tenant: "local", roles: ["admin"], kind: "person" };
+const ANA: Principal = { subject: "ana", tenant: "local", roles: ["admin"], kind: "person" };
 
 /** A call of ana's whose transaction waits at `before`, its clock running, and with its work done at `after`. */
 export const gatedCall = <Result>(gates: {

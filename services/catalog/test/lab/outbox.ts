@@ -1,4 +1,4 @@
-import { type DescMessage, fromBinary, toJson } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, type JsonObject, toJson } from "@bufbuild/protobuf";
 import type { Queryable } from "@lapse/kit";
 import {
   DecisionSchema,
@@ -15,8 +15,7 @@ import {
 /** An event of the outbox: its subject, and its message as JSON. */
 export interface WrittenEvent {
   readonly subject: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever fields the event has
-  readonly message: any;
+  readonly message: JsonObject;
 }
 
 const SCHEMAS: readonly DescMessage[] = [
@@ -40,6 +39,6 @@ export async function writtenEvents(db: Queryable, about: string): Promise<Writt
   return rows.map(({ subject, type, body }) => {
     const schema = SCHEMAS.find(({ typeName }) => typeName === type);
     if (!schema) throw new Error(`an event of type ${type} was not expected`);
-    return { subject, message: toJson(schema, fromBinary(schema, body)) };
+    return { subject, message: toJson(schema, fromBinary(schema, body)) as JsonObject };
   });
 }

@@ -1,4 +1,4 @@
-import { type FastifyBaseLogger, fastify } from "fastify";
+import { type FastifyBaseLogger, fastify, LogController } from "fastify";
 import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { activityRoutes } from "./activity/report.ts";
 import { auditRoutes } from "./audit/decisions.ts";
@@ -8,6 +8,7 @@ import { expiringTableRoutes } from "./environments/expiring-tables.ts";
 import { environmentRetentionRoutes } from "./environments/retention.ts";
 import type { Api, ApiDeps } from "./http/api.ts";
 import { readJsonOnly } from "./http/body-parser.ts";
+import { closeConnectionsWhenStopping } from "./http/connections.ts";
 import { answerMalformed } from "./http/malformed-requests.ts";
 import { documentApi } from "./http/openapi.ts";
 import { refuseOtherMethods } from "./http/other-methods.ts";
@@ -54,13 +55,15 @@ const ARRIVAL_MS = 60_000;
 export async function createServer(deps: ApiDeps): Promise<Api> {
   const api: Api = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
-    disableRequestLogging: true,
     genReqId: ({ headers }) => requestId(headers),
-    requestIdLogLabel: "request_id",
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: "request_id",
+    }),
     bodyLimit: MAX_BODY,
     requestTimeout: ARRIVAL_MS,
     routerOptions: { maxParamLength: 4_096 },
-    // What arrives on an open connection while stopping is still answered, and the connection then closed.
+    // What arrives on an open connection while stopping is still answered.
     return503OnClosing: false,
     clientErrorHandler: answerMalformed,
     frameworkErrors: (error, request, reply) => {
@@ -72,10 +75,11 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
   readJsonOnly(api);
   traceRequests(api);
   secureAnswers(api);
+  closeConnectionsWhenStopping(api);
   observeRequests(api, deps.metrics);
   answerProblems(api);
-  const closeRoutes = refuseOtherMethods(api);
   await documentApi(api);
+  const closeRoutes = refuseOtherMethods(api);
   await api.register(
     async (v1: Api) => {
       requirePrincipal(v1, deps.authenticate);

@@ -29,15 +29,14 @@ export async function systemStatus(
   { peers, broker }: { readonly peers: Peers; readonly broker: Pick<Broker, "connected"> },
   { signal, traceparent }: Call,
 ): Promise<SystemView> {
-  const { evaluator, audit, outboxes } = peers;
+  const { evaluator, outboxes } = peers;
   const options: CallOptions = { signal, traceparent, deadlineMs: WAIT_MS };
   const heads = Object.entries(outboxes).map(async ([service, outbox]) => {
     const head = await ask(outbox.getOutboxHead({}, options));
     return { service, head };
   });
-  const [evaluatorStatus, auditAnswer, ...outboxHeads] = await Promise.all([
+  const [evaluatorStatus, ...outboxHeads] = await Promise.all([
     ask(evaluator.getEvaluatorStatus({}, options)),
-    ask(audit.listDecisions({ limit: 1 }, options)),
     ...heads,
   ]);
   return {
@@ -45,7 +44,6 @@ export async function systemStatus(
       ...outboxHeads.map(({ service, head }) =>
         statusOf(service, service === EVALUATOR ? worse(head, evaluatorStatus) : head),
       ),
-      statusOf("audit", auditAnswer),
       broker.connected
         ? { name: "nats", ok: true, detail: "connected" }
         : { name: "nats", ok: false, detail: "the gateway is not connected to it" },

@@ -20,9 +20,9 @@ export interface DueConfirmation extends TableExpiryAnswer {
 export async function confirmTablesDue(
   deps: EvaluatorDeps,
   tableIds: readonly string[],
-  { caller, signal }: CallContext,
+  { principal, signal }: CallContext,
 ): Promise<readonly DueConfirmation[]> {
-  if (caller.kind !== "service") {
+  if (principal.kind !== "service") {
     throw denied(
       "SERVICES_ONLY",
       "only a service may ask this; look at the table's expiry instead",

@@ -13,7 +13,7 @@ const PAGE = 500;
 /** What one answer holds at most. */
 const MAX_ANSWER = 10_000;
 /** A caller waits for it, so it waits less long than a sweep does. */
-const SIGNAL_TIMEOUT_MS = 10_000;
+const SIGNAL_TIMEOUT_MS = 5_000;
 
 /**
  * What a sweep would issue now, in its order and within its cap (T25): the same fence, the same choice, and nothing is written. The caller

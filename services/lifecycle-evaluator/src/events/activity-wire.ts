@@ -43,7 +43,7 @@ function readActivity(reader: BinaryReader, end: number): ReportedActivity {
     switch (field) {
       case 1:
         expect(type, WireType.LengthDelimited);
-        activity.tableId = reader.string();
+        activity.tableId = reader.string(true);
         break;
       case 2:
         expect(type, WireType.LengthDelimited);
@@ -55,7 +55,7 @@ function readActivity(reader: BinaryReader, end: number): ReportedActivity {
         break;
       case 4:
         expect(type, WireType.LengthDelimited);
-        activity.source = reader.string();
+        activity.source = reader.string(true);
         break;
       default:
         reader.skip(type, field);
@@ -78,7 +78,7 @@ function readName(
       continue;
     }
     expect(type, WireType.LengthDelimited);
-    const text = reader.string();
+    const text = reader.string(true);
     if (field === 1) name.tenant = text;
     else if (field === 2) name.environment = text;
     else name.name = text;

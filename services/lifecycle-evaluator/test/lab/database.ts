@@ -13,7 +13,10 @@ export interface LabDatabase {
 }
 
 /** Says only what a test ought not to see. */
-export const quiet = createLogger({ service: "test", level: "fatal" });
+export const quiet = createLogger({
+  service: "test",
+  level: (process.env.TEST_LOG_LEVEL ?? "fatal") as "fatal",
+});
 
 /** Made once per test file. */
 export async function labDatabase(name: string): Promise<LabDatabase> {

@@ -10,8 +10,6 @@ export interface ServerSentEvent {
 }
 
 export interface EventStreamOptions {
-  /** The id to come back with before there is any event. */
-  readonly start: string;
   readonly events: AsyncIterable<ServerSentEvent>;
   /** Time between signs of life, in ms, so that a dead connection is noticed at both ends. */
   readonly heartbeatMs: number;
@@ -29,9 +27,9 @@ const RECONNECT_MS = 2_000;
  * is closed when the stream ends, whichever side ended it.
  */
 export function eventStream(options: EventStreamOptions): Readable {
-  const { start, heartbeatMs, signal } = options;
+  const { heartbeatMs, signal } = options;
   const body = new PassThrough();
-  body.write(`retry: ${RECONNECT_MS}\nid: ${start}\n\n`);
+  body.write(`retry: ${RECONNECT_MS}\n\n`);
   const heartbeat = setInterval(() => {
     // A reader without room is alive, or soon found not to be by its connection.
     if (!body.writableNeedDrain) body.write(": heartbeat\n\n");

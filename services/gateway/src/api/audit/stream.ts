@@ -41,17 +41,22 @@ export function auditStreamRoutes(api: Api, { peers, heartbeatMs = HEARTBEAT_MS 
       const signal = AbortSignal.any(call.signal ? [...ends, call.signal] : ends);
       const { after: afterQuery, ...filter } = request.query;
       const after = request.headers["last-event-id"] ?? afterQuery;
-      const watch = await watchDecisions(
+      const records = await watchDecisions(
         peers,
         { ...call, signal },
-        decisionFilter(filter),
-        after === undefined ? undefined : BigInt(after),
+        {
+          filter: decisionFilter(filter),
+          after: after === undefined ? undefined : BigInt(after),
+        },
       );
-      reply.type("text/event-stream").header("x-accel-buffering", "no");
+      reply
+        .type("text/event-stream")
+        // Its end is the end of the connection, so that a gateway that stops does not wait for it.
+        .header("connection", "close")
+        .header("x-accel-buffering", "no");
       return reply.send(
         eventStream({
-          start: String(watch.after),
-          events: decisionEvents(watch.records),
+          events: decisionEvents(records),
           heartbeatMs,
           signal,
           onFailure: (error) => {

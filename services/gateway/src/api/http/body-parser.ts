@@ -6,6 +6,6 @@ export function readJsonOnly(api: Api): void {
   api.removeAllContentTypeParsers();
   api.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
     if (body.length === 0) done(null, undefined);
-    else parse(request, String(body), done);
+    else void parse(request, String(body), done);
   });
 }

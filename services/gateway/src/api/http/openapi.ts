@@ -4,14 +4,9 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-pro
 import type { Api } from "./api.ts";
 import { NoBody } from "./operation.ts";
 import { TAGS } from "./tags.ts";
+import { tidyDocument } from "./tidy-document.ts";
 
 type TransformInput = Parameters<typeof jsonSchemaTransform>[0];
-
-/** What is looked at of an OpenAPI document here. */
-interface Document {
-  readonly paths?: object;
-  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> };
-}
 
 /** Adds `/openapi.json` and `/docs`; the routes registered after it are in both. */
 export async function documentApi(api: Api): Promise<void> {
@@ -33,7 +28,7 @@ export async function documentApi(api: Api): Promise<void> {
       security: [{ bearer: [] }],
     },
     transform: describeRoute,
-    transformObject: (input) => withoutUnused(jsonSchemaTransformObject(input)),
+    transformObject: (input) => tidyDocument(jsonSchemaTransformObject(input)),
   });
   await api.register(swaggerUi, {
     routePrefix: "/docs",
@@ -60,27 +55,3 @@ function describeRoute(input: TransformInput) {
   const { body: _none, ...rest } = schema;
   return jsonSchemaTransform({ ...input, schema: rest });
 }
-
-/** Each schema is offered once as input and once as output; what no route refers to is left out. */
-function withoutUnused(document: Transformed): Transformed {
-  const { paths = {}, components = {} } = document as Document;
-  const { schemas = {} } = components;
-  const used = new Set<string>();
-  const collect = (value: unknown): void => {
-    for (const [, name = ""] of JSON.stringify(value).matchAll(REFERENCE)) {
-      if (used.has(name)) continue;
-      used.add(name);
-      collect(schemas[name] ?? null);
-    }
-  };
-  collect(paths);
-  const kept = Object.entries(schemas).filter(([name]) => used.has(name));
-  return {
-    ...document,
-    components: { ...components, schemas: Object.fromEntries(kept) },
-  } as Transformed;
-}
-
-type Transformed = ReturnType<typeof jsonSchemaTransformObject>;
-
-const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g;

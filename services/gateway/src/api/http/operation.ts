@@ -8,13 +8,20 @@ type ProblemStatus = 404 | 409 | 413 | 415 | 429;
 
 const NoQuery = z.strictObject({});
 
-/** For a write that takes nothing: no body, or `{}`. */
-export const NoBody = optionalBody(z.strictObject({}));
+const optionalBodies = new WeakSet<object>();
+
+/** Marks an operation whose body may be left out, until the document says so in its own way. */
+export const OPTIONAL_BODY = "x-optional-body";
 
 /** A body that may be left out, which then counts as `{}`. */
 export function optionalBody<Body extends z.ZodType>(body: Body) {
-  return z.preprocess((value) => value ?? {}, body);
+  const optional = z.preprocess((value) => value ?? {}, body);
+  optionalBodies.add(optional);
+  return optional;
 }
+
+/** For a write that takes nothing: no body, or `{}`. */
+export const NoBody = optionalBody(z.strictObject({}));
 
 /** The header that makes a repeated write have one effect. */
 const WriteHeaders = z.looseObject({
@@ -81,9 +88,10 @@ export function operation<
     querystring: spec.query ?? NoQuery,
     ...(write && { body: spec.body }),
     ...headers(spec.headers, write),
+    ...(spec.body && optionalBodies.has(spec.body) && { [OPTIONAL_BODY]: true }),
     response: {
-      [status]: (spec.answer as z.ZodType) === EventStream ? EVENT_STREAM : spec.answer,
-      ...Object.fromEntries(problems.map((code) => [code, PROBLEM])),
+      [status]: answerOf(spec.answer, status),
+      ...Object.fromEntries(problems.map((code) => [code, problem(code)])),
     },
   };
   // Types follow the parts that are checked and answered; problems are thrown, never returned.
@@ -96,15 +104,32 @@ export function operation<
   };
 }
 
-const EVENT_STREAM = {
-  description: "Server-sent events.",
-  content: { "text/event-stream": { schema: z.string() } },
+const ANSWERS = { 200: "Done.", 201: "Created.", 202: "Accepted.", 204: "Done." } as const;
+
+function answerOf(answer: z.ZodType, status: keyof typeof ANSWERS) {
+  if (answer === Nothing) return Nothing;
+  const [type, schema] =
+    answer === EventStream ? ["text/event-stream", z.string()] : ["application/json", answer];
+  return { description: ANSWERS[status], content: { [type]: { schema } } };
+}
+
+const PROBLEMS: Readonly<Record<number, string>> = {
+  400: "The request is not valid; `errors` lists every fault.",
+  401: "There is no valid credential.",
+  403: "The caller may not do this.",
+  404: "It is not there, or not for this caller to know of.",
+  409: "The state does not allow it, or something changed meanwhile.",
+  413: "The body is too large.",
+  415: "The body is not JSON.",
+  429: "A limit is reached.",
+  500: "A fault of Lapse; the log has its cause under the reference.",
+  503: "A service is away; repeat the call.",
 };
 
-const PROBLEM = {
-  description: "A problem; `code` says which.",
+const problem = (status: number) => ({
+  description: PROBLEMS[status],
   content: { "application/problem+json": { schema: Problem } },
-};
+});
 
 function headers(given: z.ZodType | undefined, write: boolean) {
   if (given) return { headers: given };

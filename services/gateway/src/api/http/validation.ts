@@ -21,7 +21,7 @@ export const validatorCompiler: FastifySchemaCompiler<$ZodType> = ({
   return (data) => {
     const result = safeParse(schema, data);
     if (result.success) return { value: result.data };
-    const faults = result.error.issues.flatMap((issue) => violationsOf(issue, part));
+    const faults = distinct(result.error.issues.flatMap((issue) => violationsOf(issue, part)));
     return { error: requestInvalid(faults) };
   };
 };
@@ -54,6 +54,11 @@ function violationsOf(issue: $ZodIssue, part: string | undefined): FieldViolatio
       return [{ field: pointer(issue.path), description: said(issue.message) }];
   }
 }
+
+/** A number far out of bounds breaks two rules and is told once. */
+const distinct = (faults: readonly FieldViolation[]): FieldViolation[] => [
+  ...new Map(faults.map((fault) => [JSON.stringify(fault), fault])).values(),
+];
 
 /** The alternative that was most likely meant: the one with the fewest faults near its root. */
 function closestOption(options: readonly (readonly $ZodIssue[])[]) {

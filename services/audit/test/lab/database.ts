@@ -12,7 +12,7 @@ export interface AuditDatabase {
 export const SILENT = createLogger({ service: "audit", level: "silent" });
 
 export async function auditDatabase(name: string): Promise<AuditDatabase> {
-  const migrations = join(import.meta.dirname, "..", "migrations");
+  const migrations = join(import.meta.dirname, "..", "..", "migrations");
   const { url, drop } = await testDatabase({ migrations, name });
   const pool = createPool({ url, applicationName: name, log: SILENT });
   return {

@@ -1,5 +1,5 @@
 import { newId } from "@lapse/kit";
-import type { Decision } from "../src/domain/decision.ts";
+import type { Decision } from "../../src/domain/decision.ts";
 
 /** A decision to drop a table, with `change` applied. */
 export function aDecision(change: Partial<Decision> = {}): Decision {

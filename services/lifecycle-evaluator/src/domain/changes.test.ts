@@ -1,0 +1,19 @@
+import { describe, expect, test } from "@jest/globals";
+import { newestByKey } from "./changes.ts";
+
+describe("newestByKey", () => {
+  test("keeps the newest version of each, in the order of the keys, whatever the order they come in", () => {
+    const changes = [
+      { key: "b", version: 2n },
+      { key: "a", version: 1n },
+      { key: "b", version: 3n },
+      { key: "b", version: 1n },
+    ];
+    const expected = [
+      { key: "a", version: 1n },
+      { key: "b", version: 3n },
+    ];
+    expect(newestByKey(changes, ({ key }) => key)).toEqual(expected);
+    expect(newestByKey([...changes].reverse(), ({ key }) => key)).toEqual(expected);
+  });
+});
