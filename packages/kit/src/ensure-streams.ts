@@ -89,7 +89,7 @@ export async function withStream<T>(
   } catch (error) {
     if (!isStreamMissing(error)) throw error;
     await ensureStream(nats, name);
-    return await work();
+    return work();
   }
 }
 

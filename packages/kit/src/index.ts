@@ -37,6 +37,7 @@ export * from "./ordered-fold.ts";
 export * from "./outbox.ts";
 export * from "./outbox-relay.ts";
 export * from "./outbox-service.ts";
+export type { ParkedPart } from "./park.ts";
 export * from "./parking.ts";
 export * from "./periodic.ts";
 export * from "./postgres.ts";

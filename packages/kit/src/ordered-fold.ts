@@ -10,7 +10,7 @@ import { watchFold } from "./fold-watch.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Nats } from "./nats.ts";
-import { park } from "./park.ts";
+import { type ParkedPart, park } from "./park.ts";
 import { type Stoppable, stoppable } from "./stoppable.ts";
 import type { StreamName } from "./streams.ts";
 
@@ -23,8 +23,8 @@ export interface FoldBatch {
   readonly lastSequence: bigint;
   /** To be stored with it. */
   readonly streamCreatedAt: Date;
-  /** Puts a poisonous delivery of the batch aside. Await it before the transaction commits. */
-  park(delivery: Delivery, reason: string): Promise<void>;
+  /** Puts a poisonous delivery of the batch, or the part of it that is, aside. Await it before the transaction commits. */
+  park(delivery: Delivery, reason: string, part?: ParkedPart): Promise<void>;
 }
 
 export interface OrderedFoldOptions {
@@ -174,10 +174,10 @@ class OrderedFold {
       firstSequence: first.message.streamSequence,
       lastSequence: last.message.streamSequence,
       streamCreatedAt,
-      park: async (delivery, reason) => {
+      park: async (delivery, reason, part) => {
         const message = messages.get(delivery);
         if (!message) throw new Error("only a delivery of this batch can be parked with it");
-        await this.#park(message, reason);
+        await this.#park(message, reason, part);
       },
     });
     this.#metrics.seconds((performance.now() - started) / 1_000);
@@ -185,9 +185,9 @@ class OrderedFold {
     this.#metrics.redelivered(items.filter(({ message }) => message.deliveryCount > 1).length);
   }
 
-  async #park(message: Item["message"], reason: string): Promise<void> {
+  async #park(message: Item["message"], reason: string, part?: ParkedPart): Promise<void> {
     const { nats, consumerName, log } = this.#options;
-    await park(nats, { message, consumer: consumerName, reason });
+    await park(nats, { message, consumer: consumerName, reason, part });
     this.#metrics.parked(1);
     const { subject, stream, streamSequence } = message;
     log.error(

@@ -42,7 +42,7 @@ export function outboxHandlers({
       let from = fromSequence;
       while (from <= toSequence && !context.signal.aborted) {
         const events = await eventsBetween(pool, { stream, from, to: toSequence, limit: BATCH });
-        if (events[0]?.sequence !== from) return await explainEnd(pool, stream, from);
+        if (events[0]?.sequence !== from) return explainEnd(pool, stream, from);
         for (const event of events) {
           if (event.sequence !== from) break;
           const headers = eventHeaders(event, source);

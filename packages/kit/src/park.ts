@@ -24,11 +24,18 @@ export const PARK = {
   body: "lapse-park-body",
 } as const;
 
+/** What of a message is put aside, where the rest of it has been dealt with. */
+export interface ParkedPart {
+  readonly body: Uint8Array;
+  readonly contentType: string;
+}
+
 const PREFIX = "lapse-park-";
 const LONGEST_REASON = 500;
 
 /**
- * Puts a message aside in the stream PARKED, body and headers as they came, so that its neighbours go on.
+ * Puts a message aside in the stream PARKED, body and headers as they came (or the given part of it in their
+ * place), so that its neighbours go on.
  * Acknowledge it only afterwards; parking it twice within two minutes keeps one copy.
  */
 export async function park(
@@ -37,15 +44,18 @@ export async function park(
     message,
     consumer,
     reason,
+    part,
   }: {
     readonly message: PulledMessage;
     readonly consumer: string;
     readonly reason: string;
+    readonly part?: ParkedPart | undefined;
   },
 ): Promise<void> {
   const own = headersOf(message);
   const headers: Record<string, string> = {
     ...transferable(own),
+    ...(part && { "content-type": part.contentType, "ce-datacontenttype": part.contentType }),
     [PARK.reason]: encodeHeaderValue(reason.slice(0, LONGEST_REASON)),
     [PARK.consumer]: consumer,
     [PARK.subject]: message.subject,
@@ -63,7 +73,7 @@ export async function park(
       nats.publish(parkedSubject(message.stream), body, hdrs, { msgId }),
     );
   try {
-    await put(message.raw.data, headers);
+    await put(part?.body ?? message.raw.data, headers);
   } catch (error) {
     if (!(error instanceof LapseError) || error.reason !== "EVENT_TOO_LARGE") throw error;
     await put(new Uint8Array(), { ...headers, [PARK.body]: "omitted" });

@@ -15,9 +15,9 @@ export type HttpSettings = {
   readonly attempts?: number;
 };
 
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export type Request = {
+type Request = {
   readonly query?: Query;
   readonly body?: unknown;
   readonly signal?: AbortSignal;

@@ -8,14 +8,7 @@
 
 import { cpus } from "node:os";
 import { join } from "node:path";
-import {
-  createLogger,
-  createMetrics,
-  createPool,
-  type Delivery,
-  type Pool,
-  type Queryable,
-} from "@lapse/kit";
+import { createLogger, createMetrics, createPool, type Delivery, type Queryable } from "@lapse/kit";
 import { testDatabase } from "@lapse/test-kit";
 import { endRun, startRun } from "@lapse/test-kit/run";
 import { extendChain } from "../src/domain/chain.ts";
@@ -33,8 +26,7 @@ const SOURCES = ["lapse.catalog", "lapse.retention-policy", "lapse.lifecycle-eva
 
 const log = createLogger({ service: "bench", level: "warn" });
 let sequence = 0n;
-/** Far above the numbers of the chain. */
-let plainSeq = 10n ** 12n;
+let plainSeq = 0n;
 
 await startRun();
 const database = await testDatabase({
@@ -131,33 +123,25 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Lengthens the log, and the plain table, to `size` records that need not verify. */
+/** Lengthens the log, and the plain table, to `size` records with those of another tenant. */
 async function fillTo(size: number): Promise<void> {
-  await fill(pool, "decision_record", size);
-  await fill(pool, "plain_record", size);
-  await pool.query(
-    `insert into chain_head select tenant, max(seq), sha256('') from decision_record group by tenant
-     on conflict (tenant) do update set seq = excluded.seq where chain_head.seq < excluded.seq`,
-  );
-  await pool.query("vacuum analyze decision_record");
-  await pool.query("vacuum analyze plain_record");
-}
-
-async function fill(db: Pool, table: "decision_record" | "plain_record", size: number) {
-  const { rows } = await db.query<{ seq: bigint; records: bigint }>(
-    `select coalesce(max(seq), 0) as seq, count(*) as records from ${table}`,
-  );
-  const [{ seq, records } = { seq: 0n, records: 0n }] = rows;
-  const step = 20_000;
-  for (let from = Number(records); from < size; from += step) {
-    await db.query(
-      `insert into ${table}
-       select 'local', $1::bigint + n, gen_random_uuid(), now(), 'TABLE_DROPPED', 'catalog', 'ana', 'table',
-         gen_random_uuid(), 'bronze.t' || n % 1000, 'dev', 'done', 'retention',
-         '{"retention": {"source": "table", "days": 30}}', gen_random_uuid(), '', 'filler', n, now(),
-         sha256(''), sha256('')
-       from generate_series(1, $2::int) as n`,
-      [seq + BigInt(from), Math.min(step, size - from)],
+  for (const table of ["decision_record", "plain_record"]) {
+    const { rows } = await pool.query<{ own: bigint; records: bigint }>(
+      `select count(*) filter (where tenant = 'filler') as own, count(*) as records from ${table}`,
     );
+    const [{ own, records } = { own: 0n, records: 0n }] = rows;
+    const step = 20_000;
+    for (let from = 0; from < size - Number(records); from += step) {
+      await pool.query(
+        `insert into ${table}
+         select 'filler', $1::bigint + n, gen_random_uuid(), now(), 'TABLE_DROPPED', 'catalog', 'ana',
+           'table', gen_random_uuid(), 'bronze.t' || n % 1000, 'dev', 'done', 'retention',
+           '{"retention": {"source": "table", "days": 30}}', gen_random_uuid(), '', 'filler', n, now(),
+           sha256(''), sha256('')
+         from generate_series(1, $2::int) as n`,
+        [own + BigInt(from), Math.min(step, size - Number(records) - from)],
+      );
+    }
+    await pool.query(`vacuum analyze ${table}`);
   }
 }

@@ -70,7 +70,9 @@ export async function startAudit(
     metrics,
     ready: readiness({
       database: () => pool.query("select 1"),
-      nats: async () => nats.connection,
+      nats: async () => {
+        if (!nats.connected) throw new Error("not connected");
+      },
       grpc: async () => {
         if (!serving) throw new Error("not serving yet");
       },

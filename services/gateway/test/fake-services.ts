@@ -16,7 +16,7 @@ import { LifecycleEvaluatorService } from "@lapse/proto/evaluator";
 import { RetentionPolicyService } from "@lapse/proto/policy";
 
 /** Some of a service's methods, with what they answer in a test. */
-export type Answers<S extends ServiceDesc> = {
+type Answers<S extends ServiceDesc> = {
   [K in keyof S["method"]]?: (
     request: MessageShape<S["method"][K]["input"]>,
     context: CallContext,
@@ -28,7 +28,7 @@ export type Answers<S extends ServiceDesc> = {
 };
 
 /** The answers of every service, changed by a test as it goes. */
-export interface Fakes {
+interface Fakes {
   catalog: Answers<typeof CatalogService>;
   policy: Answers<typeof RetentionPolicyService>;
   evaluator: Answers<typeof LifecycleEvaluatorService>;

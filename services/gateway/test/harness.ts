@@ -13,7 +13,7 @@ import type { Broker } from "../src/broker.ts";
 import { connectPeers } from "../src/peers.ts";
 import { type FakeServices, GATEWAY_TOKEN, startFakeServices } from "./fake-services.ts";
 
-export const ANA: Principal = {
+const ANA: Principal = {
   subject: "ana@example.org",
   tenant: "local",
   roles: ["admin"],
@@ -34,7 +34,7 @@ const authenticate: Authenticate = async (token) => {
 export type Published = Parameters<Broker["publishActivity"]>[0];
 
 /** Stands in for NATS where a test is not about NATS. */
-export class FakeBroker implements Broker {
+class FakeBroker implements Broker {
   connected = true;
   published: Published[] = [];
   parked: ParkedPage = { items: [], next: undefined };
@@ -63,7 +63,7 @@ export class FakeBroker implements Broker {
 }
 
 /** A body as a client without types sees it, with the lists that tests look into. */
-export interface Body {
+interface Body {
   readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
   readonly services: readonly {
     readonly name: string;
@@ -74,7 +74,7 @@ export interface Body {
   readonly [field: string]: unknown;
 }
 
-export interface Reply {
+interface Reply {
   readonly status: number;
   readonly headers: Record<string, unknown>;
   /** The body as JSON, where it is JSON. */

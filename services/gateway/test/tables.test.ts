@@ -405,7 +405,9 @@ describe("other writes of a table", () => {
   });
 
   test("T29 an id of a table elsewhere is not undropped from here", async () => {
-    harness.fakes.catalog.getTable = () => ({ table: aTable({ environment: "prod" }) });
+    harness.fakes.catalog.getTable = () => ({
+      table: aTable({ environment: "prod", state: TableState.DROPPED }),
+    });
     const path = `/api/v1/environments/dev/dropped-tables/${TABLE_ID}/undrop`;
     const { status, json } = await harness.call("POST", path, { body: {} });
     expect({ status, code: json.code }).toEqual({ status: 404, code: "TABLE_NOT_FOUND" });
@@ -416,6 +418,13 @@ describe("other writes of a table", () => {
     expect(harness.calls.map(({ method }) => method)).not.toContain(
       "lapse.catalog.v1.CatalogService/UndropTable",
     );
+  });
+
+  test("T29 a repeated undrop under another name finds the table that is back by now", async () => {
+    harness.fakes.catalog.getTable = () => ({ table: aTable({ name: "trial2" }) });
+    harness.fakes.catalog.undropTable = () => ({ table: aTable({ name: "trial2" }) });
+    const body = { id: TABLE_ID, as: "trial2" };
+    expect((await harness.call("POST", `${TABLE}/undrop`, { body })).status).toBe(200);
   });
 
   test("T29 lists what is dropped", async () => {

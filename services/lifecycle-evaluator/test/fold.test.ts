@@ -210,6 +210,43 @@ describe("activity from outside", () => {
     ]);
   });
 
+  test("T17 of a batch only what could not be counted is parked, so the rest does not count again when it is tried again", async () => {
+    const environment = await publishers.environment();
+    const { tableId } = await publishers.table({ environmentId: environment.environmentId });
+    const occurredAt = WHEN.toISOString();
+    await publish(
+      "activity.table.read",
+      JSON.stringify({
+        events: [
+          { tableId, occurredAt },
+          { table: { environment: "dev", name: "bronze.later" } },
+          { tableId, occurredAt },
+        ],
+      }),
+      "application/json",
+    );
+    const [message] = await waitFor(async () => {
+      const items = await parked();
+      return items.length > 0 ? items : undefined;
+    });
+    expect(message?.reason).toContain("1 of 3 activities");
+    const later = await publishers.table({
+      environmentId: environment.environmentId,
+      name: "later",
+    });
+    await waitFor(() => expiry(later.tableId));
+    const stored = (await lastActivity(tableId))?.getTime();
+    await retryParked(publishers.nats, message?.sequence ?? 0n);
+    await waitFor(async () => (await expiry(later.tableId))?.lastActivityKind === "read");
+    expect((await lastActivity(tableId))?.getTime()).toBe(stored);
+    const readsOf = async (id: string) => {
+      const { days } = await evaluator.client.getTableReads({ tableId: id }, as("reader"));
+      return days.map(({ reads }) => reads);
+    };
+    expect(await readsOf(tableId)).toEqual([2n]);
+    expect(await readsOf(later.tableId)).toEqual([1n]);
+  });
+
   test("activity on files is passed over, and holds nothing up", async () => {
     const { tableId } = await aTable();
     await publish("activity.file.written", Uint8Array.of(1, 2, 3));

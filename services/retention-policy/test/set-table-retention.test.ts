@@ -161,8 +161,12 @@ describe("SetTableRetention", () => {
 
   test("sets the retention of a staged table, before its first commit", async () => {
     const staged = lab.catalog.addTable(environment, { state: "staged" });
-    await lab.people.owner.setTableRetention({ tableId: staged.id, rule: days(7) });
+    const asked = lab.evaluator.asked.length;
+    const answer = await lab.people.owner.setTableRetention({ tableId: staged.id, rule: days(7) });
+    expect(answer.shortened).toBe(true);
     expect((await get(staged.id)).table?.rule).toMatchObject(days(7));
+    // The evaluator has not heard of it and would be waited for in vain.
+    expect(lab.evaluator.asked).toHaveLength(asked);
   });
 
   test("asks for the former expiry with at least the versions that it knows", async () => {

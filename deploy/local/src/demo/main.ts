@@ -8,7 +8,7 @@ import { LocalStack } from "../stack.ts";
 import { DemoFailure, Stage } from "./stage.ts";
 import { tablesDemo } from "./tables.ts";
 
-const DAY_SECONDS = 4;
+const DAY_SECONDS = 6;
 
 /** Plays the demo on a private stack that leaves nothing behind. Ends with 0 only when every step did what it should. */
 async function main(): Promise<void> {

@@ -20,17 +20,17 @@ export class Stage {
 
   /** A heading for what comes next. */
   chapter(title: string): void {
-    this.#write(`\n${styleText(["bold", "cyan"], `── ${title}`)}\n`);
+    this.#write(`\n${colored(["bold", "cyan"], `── ${title}`)}\n`);
   }
 
   /** A sentence for the audience. */
   say(text: string): void {
-    this.#write(`${styleText("dim", text)}\n`);
+    this.#write(`${colored("dim", text)}\n`);
   }
 
   /** Runs a command and shows both it and what it prints. Fails unless it ends with `expected`. */
   async lapse(args: readonly string[], expected = 0): Promise<string> {
-    this.#write(`\n${styleText("green", "$")} lapse ${args.map(shellWord).join(" ")}\n`);
+    this.#write(`\n${colored("green", "$")} lapse ${args.map(shellWord).join(" ")}\n`);
     const ran = await this.run(args);
     this.#write(indent(ran.stdout));
     this.#write(indent(ran.stderr));
@@ -55,7 +55,7 @@ export class Stage {
   /** States what must be true, and ends the demo when it is not. */
   check(holds: boolean, claim: string): void {
     if (!holds) throw new DemoFailure(`This should be so and is not: ${claim}`);
-    this.#write(`${styleText("green", "✓")} ${claim}\n`);
+    this.#write(`${colored("green", "✓")} ${claim}\n`);
   }
 
   /** Waits until `condition` holds; fails after `timeoutMs`. */
@@ -78,4 +78,9 @@ function indent(text: string): string {
 
 function shellWord(word: string): string {
   return /^[\w./:=@-]+$/.test(word) ? word : `"${word.replaceAll(/(["$`\\])/g, "\\$1")}"`;
+}
+
+/** Colours are for a terminal; a file or a pipe gets plain text. */
+function colored(format: Parameters<typeof styleText>[0], text: string): string {
+  return process.stdout.isTTY && !process.env.NO_COLOR ? styleText(format, text) : text;
 }

@@ -79,7 +79,7 @@ export function envCommand(run: Run): Command {
         const wanted = days ?? null;
         if (wanted !== null && !yes) {
           await confirm(
-            `Every managed table of ${name} without a retention of its own will expire ${wanted} days after its last activity, at the earliest ${wanted} days from now. Go on?`,
+            `Every managed table of ${name} without a retention of its own will expire ${daysText(wanted)} after its last activity, at the earliest ${daysText(wanted)} from now. Go on?`,
           );
         }
         const retention = await client.environments.setRetention(name, wanted);
@@ -96,7 +96,7 @@ function environmentTable(items: readonly Environment[]): string {
     items.map((item) => [
       item.name,
       item.protected ? "yes" : "no",
-      item.retention_days === null ? "–" : `${item.retention_days} days`,
+      item.retention_days === null ? "–" : daysText(item.retention_days),
       item.created_by,
     ]),
   );
@@ -110,7 +110,7 @@ function environmentFields(environment: Environment): string {
       "retention",
       environment.retention_days === null
         ? "none"
-        : `${environment.retention_days} days, set by ${environment.retention_set_by ?? "–"}`,
+        : `${daysText(environment.retention_days)}, set by ${environment.retention_set_by ?? "–"}`,
     ],
     ["table bucket", environment.table_bucket],
     ["created", `${instantText(environment.created_at)} by ${environment.created_by}`],
@@ -122,7 +122,7 @@ function retentionFields(name: string, retention: EnvironmentRetention): string 
   const rule =
     retention.days === null
       ? "none: only tables with a retention of their own expire"
-      : `${retention.days} days after a table's last activity`;
+      : `${daysText(retention.days)} after a table's last activity`;
   return fields([
     ["environment", name],
     ["retention", rule],
@@ -132,7 +132,11 @@ function retentionFields(name: string, retention: EnvironmentRetention): string 
   ]);
 }
 
+function daysText(days: number): string {
+  return days === 1 ? "1 day" : `${days} days`;
+}
+
 function formerDays({ previous_days: days }: EnvironmentRetention): string | null {
   if (days === undefined) return null;
-  return days === null ? "none" : `${days} days`;
+  return days === null ? "none" : daysText(days);
 }

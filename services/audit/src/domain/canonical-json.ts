@@ -9,11 +9,16 @@ export function canonicalJson(value: Json): string {
   if (typeof value !== "object" || value === null) {
     return JSON.stringify(value);
   }
+  let text = "";
   if (Array.isArray(value)) {
-    return `[${value.map(canonicalJson).join(",")}]`;
+    for (const item of value) {
+      text += `${text === "" ? "" : ","}${canonicalJson(item)}`;
+    }
+    return `[${text}]`;
   }
-  const members = Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-  return `{${members.join(",")}}`;
+  for (const key of Object.keys(value).sort()) {
+    const member = value[key] ?? null;
+    text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
 }

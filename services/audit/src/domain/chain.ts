@@ -34,25 +34,34 @@ export function hashOf(record: Omit<DecisionRecord, "hash">): Uint8Array {
   return createHash("sha256").update(record.prevHash).update(canonicalForm(record)).digest();
 }
 
+/**
+ * The record as {@link canonicalJson} writes an object of these members, which are given in that order already:
+ * this is where appending and verifying spend their time.
+ */
 function canonicalForm(record: Omit<DecisionRecord, "hash">): string {
-  return canonicalJson({
-    tenant: record.tenant,
-    seq: String(record.seq),
-    id: record.id,
-    at: record.at.toJSON(),
-    type: record.type,
-    service: record.service,
-    actor: record.actor,
-    resource: { ...record.resource },
-    outcome: record.outcome,
-    reason: record.reason,
-    details: record.details,
-    run_id: record.runId,
-    trace_id: record.traceId,
-    source: record.source,
-    source_sequence: record.sourceSequence === null ? null : String(record.sourceSequence),
-    recorded_at: record.recordedAt.toJSON(),
-  });
+  const { resource, sourceSequence } = record;
+  const sequence = sourceSequence === null ? null : String(sourceSequence);
+  return (
+    `{"actor":${JSON.stringify(record.actor)}` +
+    `,"at":${JSON.stringify(record.at)}` +
+    `,"details":${canonicalJson(record.details)}` +
+    `,"id":${JSON.stringify(record.id)}` +
+    `,"outcome":${JSON.stringify(record.outcome)}` +
+    `,"reason":${JSON.stringify(record.reason)}` +
+    `,"recorded_at":${JSON.stringify(record.recordedAt)}` +
+    `,"resource":{"environment":${JSON.stringify(resource.environment)}` +
+    `,"id":${JSON.stringify(resource.id)}` +
+    `,"kind":${JSON.stringify(resource.kind)}` +
+    `,"name":${JSON.stringify(resource.name)}}` +
+    `,"run_id":${JSON.stringify(record.runId)}` +
+    `,"seq":"${record.seq}"` +
+    `,"service":${JSON.stringify(record.service)}` +
+    `,"source":${JSON.stringify(record.source)}` +
+    `,"source_sequence":${JSON.stringify(sequence)}` +
+    `,"tenant":${JSON.stringify(record.tenant)}` +
+    `,"trace_id":${JSON.stringify(record.traceId)}` +
+    `,"type":${JSON.stringify(record.type)}}`
+  );
 }
 
 /** A hash as the API writes it: lower-case hex. */

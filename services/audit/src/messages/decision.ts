@@ -102,9 +102,11 @@ function json(value: Json): Json {
   }
 }
 
+const SUSPECT = /[\u0000\ud800-\udfff]/;
+
 /** A round trip through UTF-8 replaces what is not well-formed. */
 function storable(value: string): string {
-  return Buffer.from(value).toString().replaceAll("\u0000", "\uFFFD");
+  return SUSPECT.test(value) ? Buffer.from(value).toString().replaceAll("\u0000", "\uFFFD") : value;
 }
 
 function refuse(field: string, fault: string) {

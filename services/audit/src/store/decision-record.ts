@@ -1,5 +1,4 @@
 import type { Queryable } from "@lapse/kit";
-import { canonicalJson } from "../domain/canonical-json.ts";
 import type { DecisionRecord, JsonObject, Outcome } from "../domain/decision.ts";
 
 // Records are appended and read. There is no statement here that changes or deletes one, and the
@@ -62,7 +61,7 @@ export async function insertDecisions(
       column((record) => record.resource.environment),
       column((record) => record.outcome),
       column((record) => record.reason),
-      column((record) => canonicalJson(record.details)),
+      column((record) => JSON.stringify(record.details)),
       column((record) => record.runId),
       column((record) => record.traceId),
       column((record) => record.source),

@@ -5,7 +5,7 @@ import type { Broker } from "../broker.ts";
 import type { Peers } from "../peers.ts";
 import type { Call } from "./call.ts";
 
-export interface ServiceStatus {
+interface ServiceStatus {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;

@@ -5,7 +5,7 @@ import type {
   RefusedActivity,
   ReportedActivity,
 } from "../domain/activity-message.ts";
-import { clampToNow } from "../domain/event-time.ts";
+import { clampToNow, EARLIEST_MS } from "../domain/event-time.ts";
 import { readSource } from "../domain/read-source.ts";
 import { nameKey, parseTableName, type TableName } from "../domain/table-name.ts";
 import { holdBasis } from "../store/basis.ts";
@@ -22,9 +22,6 @@ export interface ActivityFolded {
   /** Times that were for the future. */
   readonly clamped: number;
 }
-
-/** The earliest time a database holds that an event may give: the year 1. */
-const EARLIEST_MS = -62_135_596_800_000;
 
 interface Reported {
   readonly message: ActivityMessage;

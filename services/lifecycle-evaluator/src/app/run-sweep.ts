@@ -29,11 +29,11 @@ export async function runSweep(
     return;
   }
   const { exhausted, cursor, horizon } = await issueRounds(deps, sweepId, lease);
-  await underLease(deps, lease, async (tx) => {
+  const finishedAt = await underLease(deps, lease, async (tx) => {
     const more = exhausted ? [] : await findDueTables(tx, { horizon, limit: 1, cursor });
-    await completeSweep(tx, sweepId, { capped: more.length > 0 });
+    return completeSweep(tx, sweepId, { capped: more.length > 0 });
   });
-  deps.metrics.lastSuccess.set(Date.now() / 1000);
+  deps.metrics.lastSuccess.set(finishedAt.getTime() / 1000);
   deps.metrics.held.reset();
 }
 

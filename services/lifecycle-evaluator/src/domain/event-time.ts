@@ -1,6 +1,10 @@
 /** How far ahead of the database clock an event's time may be (T14). */
 export const MAX_AHEAD_MS = 5 * 60_000;
 
+/** The years 1 to 9999, in ms since the epoch: what a database holds, and what an event may give. */
+export const EARLIEST_MS = -62_135_596_800_000;
+export const LATEST_MS = 253_402_300_799_999;
+
 /** An event's time as it counts, in ms since the epoch. */
 export interface EventTime {
   readonly at: number;

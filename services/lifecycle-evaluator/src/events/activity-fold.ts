@@ -3,7 +3,7 @@ import type { Fence } from "../app/fence.ts";
 import { type AwaitCatalog, foldActivity } from "../app/fold-activity.ts";
 import type { ActivityMessage, RefusedActivity } from "../domain/activity-message.ts";
 import type { EvaluatorMetrics } from "../metrics.ts";
-import { readActivityMessage } from "./activity-message.ts";
+import { activityPart, readActivityMessage } from "./activity-message.ts";
 import type { ReadMessage, Refusal, StreamFold } from "./stream-fold.ts";
 
 /** How long activity on a table by an unknown name waits for the catalog's events. */
@@ -41,7 +41,7 @@ export function activityFold({
   };
 }
 
-/** One refusal per message, however many of its activities could not be counted. */
+/** One refusal per message, of the activities that could not be counted: the others are not to count again when it is tried again. */
 function refusals(
   read: readonly ReadMessage<ActivityMessage>[],
   refused: readonly RefusedActivity[],
@@ -49,23 +49,31 @@ function refusals(
   if (refused.length === 0) {
     return [];
   }
-  const byMessage = new Map<ActivityMessage, string[]>();
-  for (const { message, reason } of refused) {
-    const reasons = byMessage.get(message);
-    if (reasons === undefined) byMessage.set(message, [reason]);
-    else reasons.push(reason);
+  const byMessage = new Map<ActivityMessage, RefusedActivity[]>();
+  for (const each of refused) {
+    const own = byMessage.get(each.message);
+    if (own === undefined) byMessage.set(each.message, [each]);
+    else own.push(each);
   }
   return read.flatMap(({ delivery, message }) => {
-    const reasons = byMessage.get(message) ?? [];
-    const [first] = reasons;
-    return first === undefined
-      ? []
-      : { delivery, reason: reasonFor(reasons.length, message.activities.length, first) };
+    const own = byMessage.get(message);
+    return own === undefined ? [] : { delivery, ...refusalOf(message, own) };
   });
 }
 
-function reasonFor(refused: number, all: number, first: string): string {
-  return all === 1
-    ? `ACTIVITY_REFUSED: ${first}`
-    : `ACTIVITY_REFUSED: ${refused} of ${all} activities; the first: ${first}`;
+function refusalOf(
+  message: ActivityMessage,
+  refused: readonly RefusedActivity[],
+): Pick<Refusal, "reason" | "part"> {
+  const reasons = [...new Set(refused.map(({ reason }) => reason))].join("; ");
+  if (refused.length === message.activities.length) {
+    return { reason: `ACTIVITY_REFUSED: ${reasons}` };
+  }
+  return {
+    reason: `ACTIVITY_REFUSED: ${refused.length} of ${message.activities.length} activities: ${reasons}`,
+    part: activityPart(
+      message,
+      refused.map(({ activity }) => activity),
+    ),
+  };
 }

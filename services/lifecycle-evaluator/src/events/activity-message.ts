@@ -1,4 +1,14 @@
-import { type Delivery, invalid, isJsonBody, LapseError, parseJsonBody } from "@lapse/kit";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type Delivery,
+  invalid,
+  isJsonBody,
+  LapseError,
+  type ParkedPart,
+  PROTOBUF,
+  parseJsonBody,
+} from "@lapse/kit";
 import { ActivityBatchSchema, type TableActivity, TableActivitySchema } from "@lapse/proto/events";
 import {
   type ActivityMessage,
@@ -7,6 +17,7 @@ import {
   type ReportedActivity,
   type ReportedKind,
 } from "../domain/activity-message.ts";
+import { EARLIEST_MS, LATEST_MS } from "../domain/event-time.ts";
 import { readActivityBytes } from "./activity-wire.ts";
 import { unusable } from "./event-fields.ts";
 
@@ -69,4 +80,27 @@ function reported({ tableId, table, occurredAt, source }: TableActivity): Report
         : Number(occurredAt.seconds) * 1000 + Math.floor(occurredAt.nanos / 1e6),
     source,
   };
+}
+
+/**
+ * Some activities of a message as a message of their own, which says no less than they did: when it was stored, and by whom it was sent, is of
+ * another message once it is published again.
+ */
+export function activityPart(
+  { storedAt, sender }: ActivityMessage,
+  activities: readonly ReportedActivity[],
+): ParkedPart {
+  const events = activities.map(({ tableId, table, occurredAt, source }) => ({
+    tableId,
+    ...(table !== null && { table: { ...table } }),
+    occurredAt: timestampFromMs(inReach(occurredAt ?? storedAt)),
+    source: source || sender,
+  }));
+  const body = toBinary(ActivityBatchSchema, create(ActivityBatchSchema, { events }));
+  return { body, contentType: PROTOBUF };
+}
+
+/** A time that can be written again: what lies outside of all years stays outside, or for the future. */
+function inReach(ms: number): number {
+  return Math.min(Math.max(ms, EARLIEST_MS - 1), LATEST_MS);
 }

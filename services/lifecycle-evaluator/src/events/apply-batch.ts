@@ -49,8 +49,8 @@ export async function applyBatch<M>(
       await advancePosition(tx, batch);
       await trackSequences(tx, numbersOf(fold, deliveries));
       const applied = await apply(tx);
-      for (const { delivery, reason } of applied.flatMap(({ refused }) => refused)) {
-        await batch.park(delivery, reason);
+      for (const { delivery, reason, part } of applied.flatMap(({ refused }) => refused)) {
+        await batch.park(delivery, reason, part);
       }
       return applied;
     });

@@ -1,5 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { invalid, isId, type LapseError } from "@lapse/kit";
+import { EARLIEST_MS, LATEST_MS } from "../domain/event-time.ts";
 
 const MAX_VERSION = 2n ** 63n - 1n;
 
@@ -46,15 +47,12 @@ export function optionalTimeField(value: Timestamp | undefined, field: string): 
   if (value === undefined) {
     return null;
   }
-  if (value.seconds < EARLIEST_SECONDS || value.seconds > LATEST_SECONDS) {
+  const ms = Number(value.seconds) * 1000;
+  if (ms < EARLIEST_MS || ms > LATEST_MS) {
     throw unusable(`${field} is outside of the years 1 to 9999`);
   }
   return timestampDate(value);
 }
-
-/** The bounds of a protobuf timestamp: the years 1 to 9999. */
-export const EARLIEST_SECONDS = -62_135_596_800n;
-export const LATEST_SECONDS = 253_402_300_799n;
 
 /** A message that must be there. */
 export function messageField<T>(value: T | undefined, field: string): T {

@@ -1,4 +1,4 @@
-import type { Delivery, Queryable } from "@lapse/kit";
+import type { Delivery, ParkedPart, Queryable } from "@lapse/kit";
 import type { FoldedStream } from "../domain/fence.ts";
 
 /** A message of a stream, read. */
@@ -11,6 +11,8 @@ export interface ReadMessage<M> {
 export interface Refusal {
   readonly delivery: Delivery;
   readonly reason: string;
+  /** Which part of it; the whole, unless given. */
+  readonly part?: ParkedPart | undefined;
 }
 
 /** What became of a batch. */

@@ -32,6 +32,7 @@ export function startScheduler(
 
 async function sweepWhileHeld(deps: EvaluatorDeps, lease: Lease, alarm: Alarm): Promise<void> {
   const { signal } = lease;
+  signal.addEventListener("abort", () => deps.metrics.held.reset());
   while (!signal.aborted) {
     try {
       const sweepId = await startNextSweep(deps, lease);

@@ -139,16 +139,22 @@ export async function recordFence(
   ]);
 }
 
-/** Records the end of a sweep. */
+/** Records the end of a sweep; when that is. */
 export async function completeSweep(
   tx: Queryable,
   sweepId: string,
   { capped }: { readonly capped: boolean },
-): Promise<void> {
-  await tx.query(
-    `update sweep set status = 'completed', finished_at = now(), capped = $2 where sweep_id = $1`,
+): Promise<Date> {
+  const { rows } = await tx.query<{ finished_at: Date }>(
+    `update sweep set status = 'completed', finished_at = now(), capped = $2 where sweep_id = $1
+     returning finished_at`,
     [sweepId, capped],
   );
+  const [row] = rows;
+  if (row === undefined) {
+    throw new Error(`the record of sweep ${sweepId} is gone`);
+  }
+  return row.finished_at;
 }
 
 /** Records that a sweep was held. */

@@ -21,6 +21,8 @@ export interface Judgement {
   readonly former: FormerExpiry | null;
 }
 
+const NEVER_USED: FormerExpiry = { lastActivityAt: null, expiresAt: null };
+
 /**
  * Decides whether the caller may set `rule` on `table` (T6), before anything is touched: a refused call is no
  * activity.
@@ -45,15 +47,16 @@ export async function judgeTableRetention(
   ]);
   const tableVersion = stored?.version ?? 0n;
   const environmentVersion = environment?.version ?? 0n;
-  const former = await deps.evaluator.expiryNow(
-    table.id,
-    {
-      changeVersion: table.changeVersion,
-      retentionVersion: tableVersion,
-      policyVersion: environmentVersion,
-    },
-    call,
-  );
+  const versions = {
+    changeVersion: table.changeVersion,
+    retentionVersion: tableVersion,
+    policyVersion: environmentVersion,
+  };
+  // The evaluator hears of a table with its first commit; until then nothing makes it expire.
+  const former =
+    table.state === "staged"
+      ? NEVER_USED
+      : await deps.evaluator.expiryNow(table.id, versions, call);
   const environmentRule = retentionOf(environment?.rule ?? null);
   if (certain === null) {
     if (former === null) {

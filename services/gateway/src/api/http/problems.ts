@@ -14,9 +14,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Api } from "./api.ts";
 
 /** Faults that fastify finds before a route does, in our words; by its error code. */
-const FASTIFY_FAULTS: Readonly<
-  Record<string, { status?: number; error: (why: string) => LapseError }>
-> = {
+const FASTIFY_FAULTS: Readonly<Record<string, { status?: number; error: () => LapseError }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: {
     status: 413,
     error: () =>
@@ -71,7 +69,7 @@ export function sendProblem(
   status?: number,
 ): FastifyReply {
   const known = FASTIFY_FAULTS[codeOf(thrown) ?? ""];
-  const error = known ? known.error(String(thrown)) : fromThrown(thrown);
+  const error = known ? known.error() : fromThrown(thrown);
   const problem = problemOf(error, request, status ?? known?.status);
   if (error.kind === "internal") request.log.error({ err: error }, "a request failed");
   if (error.kind === "unauthenticated") {

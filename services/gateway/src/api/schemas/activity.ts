@@ -2,7 +2,7 @@ import * as z from "zod";
 import { EnvironmentName, GivenInstant, Id, text } from "./values.ts";
 
 /** Events in one call, at most. */
-export const MOST_EVENTS = 10_000;
+const MOST_EVENTS = 10_000;
 
 /** Something used a table, as a caller reports it (T14). */
 const ActivityEvent = z
@@ -57,4 +57,3 @@ export const Accepted = z.strictObject({
 });
 
 export type ActivityEventJson = z.output<typeof ActivityEvent>;
-export type ActivityReportJson = z.output<typeof ActivityReport>;

@@ -3,7 +3,7 @@ import { page, pageQuery } from "./pages.ts";
 import { Count, GivenInstant, Instant, text } from "./values.ts";
 
 /** A decision as recorded. */
-export const DecisionRecord = z
+const DecisionRecord = z
   .strictObject({
     id: z.string(),
     seq: Count.meta({ description: "Position in the tenant's chain, from 1, without gaps." }),

@@ -41,7 +41,7 @@ export const SystemStatus = z
   .meta({ id: "SystemStatus" });
 
 /** A message that was set aside because it could not be handled. */
-export const ParkedMessage = z
+const ParkedMessage = z
   .strictObject({
     id: z.string(),
     stream: z.string(),

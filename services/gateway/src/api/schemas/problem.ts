@@ -43,5 +43,3 @@ export const Problem = z
       },
     ],
   });
-
-export type ProblemJson = z.output<typeof Problem>;

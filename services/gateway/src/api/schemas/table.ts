@@ -12,10 +12,10 @@ import {
   Version,
 } from "./values.ts";
 
-export const TableKind = z.enum(["managed", "view", "external", "artifact"]);
+const TableKind = z.enum(["managed", "view", "external", "artifact"]);
 const TableState = z.enum(["staged", "live", "dropped", "purging", "purged"]);
 
-export const Column = z
+const Column = z
   .strictObject({
     name: z.string(),
     type: z.string().meta({ description: "As the engine that wrote it names it." }),

@@ -36,7 +36,7 @@ export const text = (most: number) =>
     .refine((value) => !LONE_SURROGATE.test(value), { error: "is not well-formed Unicode" });
 
 /** A name in a path or a body. */
-export const name = (most: number, example: string) =>
+const name = (most: number, example: string) =>
   text(most)
     .min(1)
     .meta({ examples: [example] });
