@@ -32,7 +32,7 @@ async function sign({ claims = CLAIMS, key = keys.privateKey, ...to }: Sign = {}
   if (more.audience !== undefined) jwt.setAudience(more.audience);
   if (more.issuer !== undefined) jwt.setIssuer(more.issuer);
   if (more.notBefore !== undefined) jwt.setNotBefore(more.notBefore);
-  return await jwt.sign(key);
+  return jwt.sign(key);
 }
 
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");

@@ -138,6 +138,8 @@ export class ConsumerWorker {
   }
 
   async #retryHeld(): Promise<void> {
+    // Much may have happened on the server meanwhile; a stream made anew has other messages under their numbers.
+    await this.#deps.ensure();
     const items = this.#held;
     this.#held = [];
     await this.#handle(items);

@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Metrics } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
@@ -35,15 +35,20 @@ export async function startOperationsServer({
     "/metrics": async (response) =>
       send(response, 200, metrics.registry.contentType, await metrics.registry.metrics()),
   };
-  const server = createServer((request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [path = ""] = (request.url ?? "").split("?");
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-    if (!route) return send(response, 404, "text/plain", "not found\n");
-    if (request.method !== "GET" && request.method !== "HEAD") {
+    if (!route) {
+      send(response, 404, "text/plain", "not found\n");
+    } else if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD");
-      return send(response, 405, "text/plain", "only GET and HEAD\n");
+      send(response, 405, "text/plain", "only GET and HEAD\n");
+    } else {
+      await route(response);
     }
-    return route(response).catch((error: unknown) =>
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) =>
       send(response, 503, "text/plain", `${String(error)}\n`),
     );
   });

@@ -13,7 +13,6 @@ import {
 import { listParked, newId, retryParked } from "@lapse/kit";
 import { ActivityBatchSchema, TableActivitySchema, TableChange } from "@lapse/proto/events";
 import { type TestNats, testNats, testTokens, waitFor } from "@lapse/test-kit";
-import { connect, headers, type NatsConnection } from "nats";
 import { type LabDatabase, labDatabase } from "./lab/database.ts";
 import { as, type Evaluator, metricOf, startTestEvaluator } from "./lab/evaluator.ts";
 import { daysAgo, Publishers } from "./lab/publishers.ts";
@@ -22,8 +21,6 @@ let db: LabDatabase;
 let broker: TestNats;
 let evaluator: Evaluator;
 let publishers: Publishers;
-/** An outside publisher, which knows nothing of Lapse but its subjects. */
-let outside: NatsConnection;
 const tokens = testTokens();
 jest.setTimeout(60_000);
 
@@ -35,12 +32,10 @@ beforeEach(async () => {
   await db.clear();
   broker = await testNats();
   publishers = await Publishers.connect(broker.url);
-  outside = await connect({ servers: broker.url });
   evaluator = await startTestEvaluator({ databaseUrl: db.url, natsUrl: broker.url, tokens });
 });
 afterEach(async () => {
   await evaluator.stop();
-  await outside.close();
   await publishers.close();
   await broker.close();
 });
@@ -53,12 +48,17 @@ const lastActivity = async (tableId: string) => {
   const found = await expiry(tableId);
   return found?.lastActivityAt && timestampDate(found.lastActivityAt);
 };
+/** As an outside client does, which knows nothing of Lapse but its subjects: a body, and at most a content type. */
 const publish = async (subject: string, body: Uint8Array | string, contentType?: string) => {
-  const hdrs = headers();
-  if (contentType !== undefined) hdrs.set("Content-Type", contentType);
-  await outside
-    .jetstream()
-    .publish(subject, body, contentType === undefined ? {} : { headers: hdrs });
+  const { nats } = publishers;
+  if (contentType === undefined) await nats.connection.jetstream().publish(subject, body);
+  else
+    await nats.publish(
+      subject,
+      Buffer.from(body),
+      { "Content-Type": contentType },
+      { msgId: newId() },
+    );
 };
 const aTable = async (name = "trial") => {
   const environment = await publishers.environment();

@@ -1,88 +1,34 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  jest,
-  test,
-} from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { newId } from "@lapse/kit";
 import { SweepStatus } from "@lapse/proto/evaluator";
 import { TableKind, TableState } from "@lapse/proto/events";
-import { type TestNats, testNats, testTokens, waitFor } from "@lapse/test-kit";
-import type { Timing } from "../src/timing.ts";
-import { answer, type CatalogDouble, playCatalog, type Verdict } from "./lab/catalog-double.ts";
-import { type LabDatabase, labDatabase } from "./lab/database.ts";
+import { waitFor } from "@lapse/test-kit";
+import { answer } from "./lab/catalog-double.ts";
 import { decisionsOf } from "./lab/decisions.ts";
-import { as, type Evaluator, metricOf, startTestEvaluator } from "./lab/evaluator.ts";
-import { daysAgo, Publishers, type TableInit } from "./lab/publishers.ts";
+import { as, metricOf } from "./lab/evaluator.ts";
+import { daysAgo } from "./lab/publishers.ts";
+import { System } from "./lab/system.ts";
 
-let db: LabDatabase;
-let broker: TestNats;
-let evaluator: Evaluator;
-let publishers: Publishers;
-let catalog: CatalogDouble;
-let verdict: (tableId: string) => Verdict;
-const tokens = testTokens();
 jest.setTimeout(60_000);
-
-beforeAll(async () => {
-  db = await labDatabase("sweep");
-});
-afterAll(() => db.close());
-beforeEach(async () => {
-  await db.clear();
-  broker = await testNats();
-  publishers = await Publishers.connect(broker.url);
-  verdict = () => null;
-  catalog = playCatalog(publishers, ({ tableId }) => verdict(tableId));
-});
-afterEach(async () => {
-  await evaluator.stop();
-  await catalog.stop();
-  await publishers.close();
-  await broker.close();
-});
-
-const start = async (env: Record<string, string> = {}, timing: Partial<Timing> = {}) => {
-  const urls = { databaseUrl: db.url, natsUrl: broker.url };
-  evaluator = await startTestEvaluator({ ...urls, tokens, env, timing });
-};
-const sweep = async () => {
-  const { sweep: done } = await evaluator.client.runSweep({ waitSeconds: 30 }, as("admin"));
-  if (done === undefined) throw new Error("there is no sweep in the answer");
-  return done;
-};
-/** Tables of one environment, the first one used longest ago, `days` days and more. */
-const tables = async (environmentId: string, count: number, days = 300, init: TableInit = {}) => {
-  const made: string[] = [];
-  for (let nth = 0; nth < count; nth++) {
-    const at = timestampFromDate(daysAgo(days + count - nth));
-    const { tableId } = await publishers.table({
-      environmentId,
-      name: `t${nth}`,
-      createdAt: at,
-      lastChangedAt: at,
-      ...init,
-    });
-    made.push(tableId);
-  }
-  return made;
-};
-const issued = () => catalog.due.map(({ tableId }) => tableId);
+const system = new System("sweep");
+const start: System["start"] = (...given) => system.start(...given);
+const sweep = () => system.sweep();
+const tables: System["tables"] = (...given) => system.tables(...given);
+const issued = () => system.issued();
 
 describe("a sweep", () => {
   test("T24 T25 T32 issues what is due with all it saw, and records what became of it", async () => {
     await start();
-    const { environmentId } = await publishers.environment({ policyVersion: 1n });
+    const { environmentId } = await system.publishers.environment({ policyVersion: 1n });
     const [dropped = "", kept = ""] = await tables(environmentId, 2);
     const [young = ""] = await tables(environmentId, 1, 5);
-    await publishers.environmentRule(environmentId, 30, { policyVersion: 7n, setAt: daysAgo(200) });
-    await publishers.tableRule(kept, { case: "days", value: 10 }, { retentionVersion: 3n });
-    verdict = (tableId) => (tableId === kept ? "held" : null);
+    await system.publishers.environmentRule(environmentId, 30, {
+      policyVersion: 7n,
+      setAt: daysAgo(200),
+    });
+    await system.publishers.tableRule(kept, { case: "days", value: 10 }, { retentionVersion: 3n });
+    system.verdict = (tableId) => (tableId === kept ? "held" : null);
 
     const done = await sweep();
     expect(done).toMatchObject({
@@ -97,7 +43,7 @@ describe("a sweep", () => {
     expect(done.fence.map(({ stream }) => stream)).toEqual(["ACTIVITY", "CATALOG", "POLICY"]);
     expect(issued()).not.toContain(young);
 
-    const event = catalog.due.find(({ tableId }) => tableId === dropped);
+    const event = system.catalog.due.find(({ tableId }) => tableId === dropped);
     expect(event).toMatchObject({
       tenant: "local",
       environmentId,
@@ -114,9 +60,9 @@ describe("a sweep", () => {
     // T8: used 302 days ago, but the rule was set 200 days ago.
     const expiredAt = event?.retention?.expiredAt && timestampDate(event.retention.expiredAt);
     expect(Math.abs((expiredAt?.getTime() ?? 0) - daysAgo(170).getTime())).toBeLessThan(60_000);
-    expect(catalog.due.find(({ tableId }) => tableId === kept)?.retentionVersion).toBe(3n);
+    expect(system.catalog.due.find(({ tableId }) => tableId === kept)?.retentionVersion).toBe(3n);
 
-    const decisions = await decisionsOf(db.pool, "TABLE_DUE");
+    const decisions = await decisionsOf(system.pool, "TABLE_DUE");
     expect(decisions).toHaveLength(2);
     expect(decisions.find(({ resource }) => resource?.id === dropped)).toMatchObject({
       tenant: "local",
@@ -127,26 +73,29 @@ describe("a sweep", () => {
       details: { retention: { source: "environment", days: 30, set_by: "ana" } },
     });
 
-    const { outcomes } = await evaluator.client.getSweep({ sweepId: done.sweepId }, as("reader"));
+    const { outcomes } = await system.evaluator.client.getSweep(
+      { sweepId: done.sweepId },
+      as("reader"),
+    );
     expect(outcomes.map(({ tableId, outcome, reason }) => ({ tableId, outcome, reason }))).toEqual(
       expect.arrayContaining([
         { tableId: dropped, outcome: "dropped", reason: "" },
         { tableId: kept, outcome: "kept", reason: "held" },
       ]),
     );
-    expect(await metricOf(evaluator, "lapse_sweep_due_total")).toBe(2);
-    expect(await metricOf(evaluator, "lapse_sweep_dropped_total")).toBe(1);
-    expect(await metricOf(evaluator, "lapse_sweep_kept_total")).toBe(1);
-    expect(await metricOf(evaluator, "lapse_sweep_last_success_timestamp_seconds")).toBeGreaterThan(
-      0,
-    );
+    expect(await metricOf(system.evaluator, "lapse_sweep_due_total")).toBe(2);
+    expect(await metricOf(system.evaluator, "lapse_sweep_dropped_total")).toBe(1);
+    expect(await metricOf(system.evaluator, "lapse_sweep_kept_total")).toBe(1);
+    expect(
+      await metricOf(system.evaluator, "lapse_sweep_last_success_timestamp_seconds"),
+    ).toBeGreaterThan(0);
   });
 
   test("T24 drops at most the cap, the most overdue first, and says that more were due", async () => {
     await start({ LAPSE_TABLES__MAX_EXPIRIES_PER_SWEEP: "3" });
-    const { environmentId } = await publishers.environment();
+    const { environmentId } = await system.publishers.environment();
     const all = await tables(environmentId, 5);
-    await publishers.environmentRule(environmentId, 30);
+    await system.publishers.environmentRule(environmentId, 30);
     expect(await sweep()).toMatchObject({ due: 3, dropped: 3, capped: true });
     expect(issued()).toEqual(all.slice(0, 3));
     expect(await sweep()).toMatchObject({ due: 2, dropped: 2, capped: false });
@@ -154,12 +103,13 @@ describe("a sweep", () => {
 
   test("T24 tables that cannot be dropped neither use up the cap nor starve the rest", async () => {
     await start({ LAPSE_TABLES__MAX_EXPIRIES_PER_SWEEP: "10" });
-    const { environmentId } = await publishers.environment();
+    const { environmentId } = await system.publishers.environment();
     const head = await tables(environmentId, 150, 320);
     const rest = await tables(environmentId, 12, 300);
-    await publishers.environmentRule(environmentId, 30);
+    await system.publishers.environmentRule(environmentId, 30);
     const held = new Set(head);
-    verdict = (tableId) => (held.has(tableId) ? (tableId === head[0] ? "failed" : "held") : null);
+    system.verdict = (tableId) =>
+      held.has(tableId) ? (tableId === head[0] ? "failed" : "held") : null;
     expect(await sweep()).toMatchObject({
       due: 160,
       dropped: 10,
@@ -174,34 +124,37 @@ describe("a sweep", () => {
 
   test("T9 a table's own rule wins over its environment's, never included", async () => {
     await start();
-    const { environmentId } = await publishers.environment();
+    const { environmentId } = await system.publishers.environment();
     const [never = "", later = "", inherits = ""] = await tables(environmentId, 3);
-    await publishers.environmentRule(environmentId, 30);
-    await publishers.tableRule(never, { case: "never", value: true });
-    await publishers.tableRule(later, { case: "days", value: 3_000 });
+    await system.publishers.environmentRule(environmentId, 30);
+    await system.publishers.tableRule(never, { case: "never", value: true });
+    await system.publishers.tableRule(later, { case: "days", value: 3_000 });
     await sweep();
     expect(issued()).toEqual([inherits]);
   });
 
   test("T8 turning an environment's retention on gives tables that were used long ago the full period", async () => {
     await start();
-    const { environmentId } = await publishers.environment();
+    const { environmentId } = await system.publishers.environment();
     const [tableId = ""] = await tables(environmentId, 1);
-    await publishers.environmentRule(environmentId, 30, { setAt: daysAgo(1) });
+    await system.publishers.environmentRule(environmentId, 30, { setAt: daysAgo(1) });
     expect(await sweep()).toMatchObject({ due: 0, dropped: 0 });
-    const { expiry } = await evaluator.client.getTableExpiry({ tableId, consistent: true });
+    const { expiry } = await system.evaluator.client.getTableExpiry({ tableId, consistent: true });
     const expiresAt = expiry?.expiresAt && timestampDate(expiry.expiresAt);
     expect(Math.abs((expiresAt?.getTime() ?? 0) - daysAgo(-29).getTime())).toBeLessThan(60_000);
   });
 
   test("T15 a read moves days later and never moves a day of the calendar", async () => {
     await start();
-    const { environmentId } = await publishers.environment();
+    const { environmentId } = await system.publishers.environment();
     const [byDays = "", byDay = ""] = await tables(environmentId, 2);
-    await publishers.tableRule(byDays, { case: "days", value: 30 });
-    await publishers.tableRule(byDay, { case: "on", value: daysAgo(2).toISOString().slice(0, 10) });
+    await system.publishers.tableRule(byDays, { case: "days", value: 30 });
+    await system.publishers.tableRule(byDay, {
+      case: "on",
+      value: daysAgo(2).toISOString().slice(0, 10),
+    });
     const events = [byDays, byDay].map((tableId) => ({ tableId }));
-    await publishers.nats.publish(
+    await system.publishers.nats.publish(
       "activity.table.read",
       Buffer.from(JSON.stringify({ events })),
       {},
@@ -213,15 +166,15 @@ describe("a sweep", () => {
 
   test("T19 T20 T22 leaves out protected environments, project assets and what is not a live managed table", async () => {
     await start();
-    const safe = await publishers.environment({ protected: true, name: "prod" });
+    const safe = await system.publishers.environment({ protected: true, name: "prod" });
     await tables(safe.environmentId, 2);
-    await publishers.environmentRule(safe.environmentId, 30);
-    const { environmentId } = await publishers.environment();
+    await system.publishers.environmentRule(safe.environmentId, 30);
+    const { environmentId } = await system.publishers.environment();
     await tables(environmentId, 1, 300, { projectAsset: true });
     await tables(environmentId, 1, 300, { kind: TableKind.VIEW });
     await tables(environmentId, 1, 300, { state: TableState.STAGED });
     await tables(environmentId, 1, 300, { state: TableState.DROPPED });
-    await publishers.environmentRule(environmentId, 30);
+    await system.publishers.environmentRule(environmentId, 30);
     const [only] = await tables(environmentId, 1);
     await sweep();
     expect(issued()).toEqual([only]);
@@ -229,43 +182,43 @@ describe("a sweep", () => {
 
   test("a table the catalog does not answer for is given up after a while; a late answer still counts", async () => {
     await start({}, { answerTimeoutMs: 1_000 });
-    const { environmentId } = await publishers.environment();
+    const { environmentId } = await system.publishers.environment();
     await tables(environmentId, 1);
-    await publishers.environmentRule(environmentId, 30);
-    verdict = () => "silent";
+    await system.publishers.environmentRule(environmentId, 30);
+    system.verdict = () => "silent";
     const done = await sweep();
     expect(done).toMatchObject({ status: SweepStatus.COMPLETED, due: 1, dropped: 0 });
     const outcome = async () => {
-      const found = await evaluator.client.getSweep({ sweepId: done.sweepId }, as("reader"));
+      const found = await system.evaluator.client.getSweep({ sweepId: done.sweepId }, as("reader"));
       return { ...found.outcomes[0], dropped: found.sweep?.dropped };
     };
     expect((await outcome()).outcome).toBe("unanswered");
-    const [due] = catalog.due;
-    if (due) await answer(publishers, due, null);
+    const [due] = system.catalog.due;
+    if (due) await answer(system.publishers, due, null);
     await waitFor(async () => (await outcome()).dropped === 1);
     expect((await outcome()).outcome).toBe("dropped");
   });
 
   test("T25 a dry run lists what a sweep would issue, in its order, and writes nothing at all", async () => {
     await start({ LAPSE_TABLES__MAX_EXPIRIES_PER_SWEEP: "3" });
-    const { environmentId } = await publishers.environment();
+    const { environmentId } = await system.publishers.environment();
     const all = await tables(environmentId, 5);
-    await publishers.environmentRule(environmentId, 30);
-    await evaluator.client.getTableExpiry({ tableId: all[0] ?? "", consistent: true });
+    await system.publishers.environmentRule(environmentId, 30);
+    await system.evaluator.client.getTableExpiry({ tableId: all[0] ?? "", consistent: true });
     const contents = async () => {
-      const { rows: names } = await db.pool.query<{ name: string }>(
+      const { rows: names } = await system.pool.query<{ name: string }>(
         `select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables
          where relname not in ('lease') order by 1`,
       );
       return Promise.all(
         names.map(async ({ name }) => [
           name,
-          (await db.pool.query(`select t::text from ${name} t order by 1`)).rows,
+          (await system.pool.query(`select t::text from ${name} t order by 1`)).rows,
         ]),
       );
     };
     const before = await contents();
-    const { sweep: record, wouldDrop } = await evaluator.client.runSweep(
+    const { sweep: record, wouldDrop } = await system.evaluator.client.runSweep(
       { dryRun: true },
       as("admin"),
     );
@@ -282,7 +235,7 @@ describe("a sweep", () => {
   test("T25 who asks twice with one idempotency key asks for one sweep; who asks while one waits gets that one", async () => {
     await start();
     const ask = (idempotencyKey?: string) =>
-      evaluator.client.runSweep({ waitSeconds: 30 }, { ...as("admin"), idempotencyKey });
+      system.evaluator.client.runSweep({ waitSeconds: 30 }, { ...as("admin"), idempotencyKey });
     const first = await ask("k1");
     const again = await ask("k1");
     expect(again.sweep?.sweepId).toBe(first.sweep?.sweepId);
@@ -292,27 +245,27 @@ describe("a sweep", () => {
 
   test("T23 the schedule sweeps by itself; an interval of 0 turns it off, and a sweep asked for still runs", async () => {
     await start({ LAPSE_RUN__SWEEP_INTERVAL: "1" });
-    const { environmentId } = await publishers.environment();
+    const { environmentId } = await system.publishers.environment();
     const [first] = await tables(environmentId, 1);
-    await publishers.environmentRule(environmentId, 30);
+    await system.publishers.environmentRule(environmentId, 30);
     await waitFor(() => issued().includes(first ?? ""));
     await waitFor(async () => {
-      const { sweeps } = await evaluator.client.listSweeps({}, as("reader"));
+      const { sweeps } = await system.evaluator.client.listSweeps({}, as("reader"));
       return (
         sweeps.filter(
           ({ status, requestedBy }) => status === SweepStatus.COMPLETED && requestedBy === "",
         ).length > 2
       );
     });
-    await evaluator.stop();
+    await system.stop();
 
     await start();
     const [second] = await tables(environmentId, 1, 300, { name: "second" });
     const counted = async () =>
-      (await evaluator.client.listSweeps({ limit: 1_000 }, as("reader"))).sweeps.length;
+      (await system.evaluator.client.listSweeps({ limit: 1_000 }, as("reader"))).sweeps.length;
     const before = await counted();
     const { folds, sweepIntervalSeconds, nextSweepAt } = await waitFor(async () => {
-      const status = await evaluator.client.getEvaluatorStatus({}, as("reader"));
+      const status = await system.evaluator.client.getEvaluatorStatus({}, as("reader"));
       return status.scheduler === "" ? undefined : status;
     });
     expect({ sweepIntervalSeconds, nextSweepAt }).toEqual({
@@ -325,63 +278,4 @@ describe("a sweep", () => {
     await sweep();
     expect(issued()).toContain(second);
   });
-});
-
-describe("pausing", () => {
-  test("T25 a paused evaluator sweeps neither by the schedule nor on request, until it is resumed", async () => {
-    await start({ LAPSE_RUN__SWEEP_INTERVAL: "1" });
-    await evaluator.client.pauseSweeps({ reason: "moving house" }, as("admin"));
-    const status = await evaluator.client.getEvaluatorStatus({}, as("reader"));
-    expect(status).toMatchObject({
-      sweepsPaused: true,
-      pausedBy: "admin@local",
-      pauseReason: "moving house",
-    });
-    await expect(sweep()).rejects.toMatchObject({
-      kind: "precondition",
-      reason: "SWEEPS_PAUSED",
-      message: expect.stringContaining("moving house"),
-    });
-    const { environmentId } = await publishers.environment();
-    const [tableId] = await tables(environmentId, 1);
-    await publishers.environmentRule(environmentId, 30);
-    const before = (await evaluator.client.listSweeps({}, as("reader"))).sweeps.length;
-    const { wouldDrop } = await evaluator.client.runSweep({ dryRun: true }, as("admin"));
-    expect(wouldDrop).toHaveLength(1);
-    expect((await evaluator.client.listSweeps({}, as("reader"))).sweeps).toHaveLength(before);
-    expect(issued()).toEqual([]);
-
-    await evaluator.client.resumeSweeps({}, as("admin"));
-    await waitFor(() => issued().includes(tableId ?? ""));
-    const types = (await decisionsOf(db.pool)).map(({ type }) => type);
-    expect(types.filter((type) => type.startsWith("SWEEP_"))).toEqual([
-      "SWEEP_PAUSED",
-      "SWEEP_RESUMED",
-    ]);
-  });
-
-  test.each(["writer", "data_engineer"] as const)(
-    "T25 only an admin runs, pauses and resumes sweeps: a %s does not, and the refusal is recorded",
-    async (role) => {
-      await start();
-      const { client } = evaluator;
-      const calls = [
-        () => client.pauseSweeps({ reason: "" }, as(role)),
-        () => client.resumeSweeps({}, as(role)),
-        () => client.runSweep({}, as(role)),
-        () => client.runSweep({ dryRun: true }, as(role)),
-      ];
-      for (const call of calls) {
-        await expect(call()).rejects.toMatchObject({ kind: "denied", reason: "RIGHT_MISSING" });
-      }
-      const refused = await decisionsOf(db.pool, "AUTHORIZATION_DENIED");
-      expect(refused).toHaveLength(calls.length);
-      expect(refused[0]).toMatchObject({
-        actor: `${role}@local`,
-        details: { right: "sweep.manage" },
-      });
-      const { sweeps } = await client.listSweeps({}, as("reader"));
-      expect(sweeps).toEqual([]);
-    },
-  );
 });

@@ -13,7 +13,7 @@ afterEach(() => {
 /** Whether the promise has settled by now. */
 async function isDone(promise: Promise<void>): Promise<boolean> {
   let done = false;
-  promise.then(() => {
+  void promise.then(() => {
     done = true;
   });
   await Promise.resolve();

@@ -12,7 +12,7 @@ export interface EvaluatorDeps {
 }
 
 /** How sweeps are run, and what they warn of; from the settings. */
-export interface SweepRules {
+interface SweepRules {
   /** 0: never by the schedule (T23). */
   readonly intervalSeconds: number;
   /** Tables that one sweep drops, at most (T24). */

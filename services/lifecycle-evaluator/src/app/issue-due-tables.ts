@@ -115,6 +115,6 @@ function dueDecision(facts: TableFacts, retention: DueRetention, sweepId: string
 }
 
 /** `bronze.trial`. */
-export function qualifiedName({ namespace, name }: TableFacts): string {
+function qualifiedName({ namespace, name }: TableFacts): string {
   return `${namespace}.${name}`;
 }

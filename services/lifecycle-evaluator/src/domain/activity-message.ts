@@ -17,7 +17,7 @@ export interface ReportedActivity {
 }
 
 /** A table by name as reported, unchecked. */
-export interface ReportedName {
+interface ReportedName {
   readonly tenant: string;
   readonly environment: string;
   readonly name: string;

@@ -2,7 +2,7 @@ import type { FoldedStream } from "./fence.ts";
 import type { Sweep } from "./sweep.ts";
 
 /** How far one stream is folded. */
-export interface FoldStatus {
+interface FoldStatus {
   readonly stream: FoldedStream;
   readonly foldedSequence: bigint;
   /** Null: the broker cannot be asked. */

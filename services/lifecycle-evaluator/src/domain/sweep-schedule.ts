@@ -1,5 +1,5 @@
 /** A held sweep is tried again after this, where the schedule would wait longer. */
-export const RETRY_HELD_SECONDS = 30;
+const RETRY_HELD_SECONDS = 30;
 
 /** What decides when the schedule starts a sweep. */
 export interface ScheduleFacts {

@@ -1,5 +1,5 @@
 /** The tenant of a name that gives none: the one of the embedded stack. */
-export const DEFAULT_TENANT = "local";
+const DEFAULT_TENANT = "local";
 
 /** A table as a person names it (T14). */
 export interface TableName {

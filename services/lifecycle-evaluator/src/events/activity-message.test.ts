@@ -51,7 +51,7 @@ describe("activityPart", () => {
           const before = occurredAt ?? STORED;
           // In the years there are it is the same; outside of them it stays on its side.
           expect(Math.abs(before) < 1e12 ? again : Math.sign(again)).toBe(
-            Math.abs(before) < 1e12 ? before : Math.sign(before),
+            Math.abs(before) < 1e12 ? before + 0 : Math.sign(before),
           );
         }
       }),

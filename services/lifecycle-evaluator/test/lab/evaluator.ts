@@ -13,7 +13,7 @@ import { startEvaluator } from "../../src/service.ts";
 import type { Timing } from "../../src/timing.ts";
 import { quiet } from "./database.ts";
 
-export type Client = GrpcClient<typeof LifecycleEvaluatorService>;
+type Client = GrpcClient<typeof LifecycleEvaluatorService>;
 
 /** A running evaluator, as a process of its own would be. */
 export interface Evaluator {
