@@ -4,6 +4,6 @@
 set -eu
 export NODE_OPTIONS="--experimental-vm-modules --disable-warning=ExperimentalWarning"
 status=0
-npx jest --selectProjects unit service --passWithNoTests "$@" || status=1
-npx jest --selectProjects e2e --runInBand --passWithNoTests "$@" || status=1
+npx jest "$@" --passWithNoTests --maxWorkers 2 --selectProjects unit service || status=1
+npx jest "$@" --passWithNoTests --runInBand --selectProjects e2e || status=1
 exit $status

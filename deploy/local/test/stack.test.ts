@@ -66,6 +66,7 @@ describe("a running stack", () => {
     expect(JSON.parse(await readFile(access.cliFile, "utf8"))).toEqual({
       url: `http://127.0.0.1:${8080 + portOffset}`,
       token: access.adminToken,
+      natsUrl: access.natsUrl,
       objectStore: { kind: "file", path: join(dir, "objects") },
     });
   });

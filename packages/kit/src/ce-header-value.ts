@@ -21,7 +21,8 @@ export function encodeHeaderValue(value: string): string {
  * @throws invalid `EVENT_UNREADABLE` when the bytes are not UTF-8.
  */
 export function decodeHeaderValue(header: string): string {
-  const value = /^".*"$/s.test(header) ? header.slice(1, -1).replace(/\\(.)/gs, "$1") : header;
+  const quoted = header.startsWith('"') && header.endsWith('"') && header.length > 1;
+  const value = quoted ? header.slice(1, -1).replace(/\\(.)/gs, "$1") : header;
   if (!value.includes("%")) return value;
   const bytes: number[] = [];
   for (const part of value.split(/(%[0-9A-Fa-f]{2})/)) {

@@ -44,21 +44,21 @@ export function encodeHeaders(event: EventAttributes): Record<string, string> {
   return headers;
 }
 
-/** A message as it came, and what stands in for attributes that it lacks. */
+/** A message as it came. */
 export interface ReceivedMessage {
+  readonly stream: string;
+  readonly streamSequence: bigint;
   readonly subject: string;
   /** Lower-case names. */
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** For a message without an id. */
-  readonly fallbackId: string;
   readonly storedAt: Date;
 }
 
 /**
  * Reads an event in any mode: binary; structured by its content type; structured without one (a JSON
  * envelope as body); or no CloudEvent at all. What an outside publisher left out or wrote in a form of its
- * own is filled in: id from `Nats-Msg-Id`, type from the subject, time from the broker.
+ * own is filled in: id from `Nats-Msg-Id` or its place, type from the subject, time from the broker.
  *
  * @throws invalid `EVENT_UNREADABLE`
  */
@@ -84,21 +84,20 @@ export function decodeMessage(message: ReceivedMessage): {
 
 function fromHeaders(message: ReceivedMessage): EventAttributes {
   const { headers } = message;
-  const attribute = (name: string): string | undefined => {
-    const value = headers[`ce-${name}`];
-    return value === undefined ? undefined : decodeHeaderValue(value);
-  };
   return complete(message, {
-    id: attribute("id"),
-    type: attribute("type"),
-    source: attribute("source"),
-    time: attribute("time"),
-    subject: attribute("subject"),
-    sequence: attribute("sequence"),
-    contentType: attribute("datacontenttype") ?? headers["content-type"],
-    traceparent: headers.traceparent ?? attribute("traceparent"),
+    id: decoded(headers["ce-id"]),
+    type: decoded(headers["ce-type"]),
+    source: decoded(headers["ce-source"]),
+    time: decoded(headers["ce-time"]),
+    subject: decoded(headers["ce-subject"]),
+    sequence: decoded(headers["ce-sequence"]),
+    contentType: decoded(headers["ce-datacontenttype"]) ?? headers["content-type"],
+    traceparent: headers.traceparent ?? decoded(headers["ce-traceparent"]),
   });
 }
+
+const decoded = (value: string | undefined): string | undefined =>
+  value === undefined ? undefined : decodeHeaderValue(value);
 
 function fromStructured(
   message: ReceivedMessage,
@@ -124,15 +123,19 @@ function fromStructured(
 type Given = { readonly [name in keyof EventAttributes]: string | undefined };
 
 function complete(message: ReceivedMessage, given: Given): EventAttributes {
-  const time = new Date(given.time ?? Number.NaN);
+  const { id, type, source, subject, sequence, contentType, traceparent } = given;
+  const { headers, stream, streamSequence, storedAt } = message;
+  const time = given.time === undefined ? storedAt : new Date(given.time);
   return {
-    id: given.id || message.headers["nats-msg-id"] || message.fallbackId,
-    type: given.type || message.subject,
-    source: given.source ?? "",
-    time: Number.isNaN(time.getTime()) ? message.storedAt : time,
-    subject: given.subject,
-    sequence: /^\d{1,18}$/.test(given.sequence ?? "") ? BigInt(given.sequence ?? "") : undefined,
-    contentType: given.contentType ?? "",
-    traceparent: given.traceparent,
+    id: id || headers["nats-msg-id"] || `${stream}:${streamSequence}`,
+    type: type || message.subject,
+    source: source ?? "",
+    time: Number.isNaN(time.getTime()) ? storedAt : time,
+    subject,
+    sequence: sequence !== undefined && NUMBER.test(sequence) ? BigInt(sequence) : undefined,
+    contentType: contentType ?? "",
+    traceparent,
   };
 }
+
+const NUMBER = /^\d{1,18}$/;

@@ -34,15 +34,32 @@ export type Arrival = Pick<
 >;
 
 /** @throws invalid `EVENT_UNREADABLE` when the envelope cannot be read. */
-export function toDelivery(arrival: Arrival): Delivery {
-  const { event, body } = decodeMessage({
-    ...arrival,
-    fallbackId: `${arrival.stream}:${arrival.streamSequence}`,
-  });
-  return {
-    ...arrival,
-    event,
-    body,
-    decode: (schema) => decodeBody(schema, body, event.contentType),
-  };
+export const toDelivery = (arrival: Arrival): Delivery => new DecodedDelivery(arrival);
+
+/** A class for speed: thousands a second are made. */
+class DecodedDelivery implements Delivery {
+  readonly stream: string;
+  readonly subject: string;
+  readonly streamSequence: bigint;
+  readonly deliveryCount: number;
+  readonly storedAt: Date;
+  readonly headers: Headers;
+  readonly event: EventAttributes;
+  readonly body: Uint8Array;
+
+  constructor(arrival: Arrival) {
+    this.stream = arrival.stream;
+    this.subject = arrival.subject;
+    this.streamSequence = arrival.streamSequence;
+    this.deliveryCount = arrival.deliveryCount;
+    this.storedAt = arrival.storedAt;
+    this.headers = arrival.headers;
+    const { event, body } = decodeMessage(arrival);
+    this.event = event;
+    this.body = body;
+  }
+
+  decode<Desc extends DescMessage>(schema: Desc): MessageShape<Desc> {
+    return decodeBody(schema, this.body, this.event.contentType);
+  }
 }

@@ -7,7 +7,7 @@ import {
   type StreamInfo,
 } from "nats";
 import { type BackoffRange, backoffMs, pause } from "./backoff.ts";
-import { isTransient, precondition, unavailable } from "./errors.ts";
+import { isTransient, precondition } from "./errors.ts";
 import type { Logger } from "./log.ts";
 import type { Nats } from "./nats.ts";
 import { isStreamMissing, JETSTREAM, jetstreamCode, toNatsFailure } from "./nats-error.ts";
@@ -23,12 +23,15 @@ import {
 export interface StreamSettings {
   /** Copies of each stream; what the connection was given unless set here. */
   readonly replicas?: number;
-  /** Size limits in bytes; a stream without one is limited by the server's storage only. */
+  /**
+   * Size limits in bytes; a stream without one is limited by the server's storage only. Some servers (2.9.10)
+   * drop the oldest messages at the limit though they acknowledged them: readers report or heal that, but
+   * use a current one.
+   */
   readonly maxBytes?: Partial<Record<StreamName, number>>;
 }
 
 const RETRY: BackoffRange = { firstMs: 250, mostMs: 5_000 };
-const RACES = 5;
 
 /**
  * Makes every stream that is missing and brings the others up to their definition, with any number of
@@ -64,18 +67,15 @@ export async function ensureStream(
   settings: StreamSettings = {},
 ): Promise<StreamInfo> {
   const wanted = wantedConfig(name, { replicas: nats.replicas, ...settings });
-  for (let race = 0; race < RACES; race++) {
-    try {
-      const found = await findStream(nats, name);
-      if (!found) return await nats.manager.streams.add(wanted);
-      const change = changeOf(found.config, wanted);
-      return change ? await nats.manager.streams.update(name, change) : found;
-    } catch (error) {
-      // Another service made it between the look and the making.
-      if (jetstreamCode(error) !== JETSTREAM.streamNameInUse) throw toNatsFailure(error);
-    }
+  const found = await findStream(nats, name);
+  try {
+    if (!found) return await nats.manager.streams.add(wanted);
+    const change = changeOf(found.config, wanted);
+    return change ? await nats.manager.streams.update(name, change) : found;
+  } catch (error) {
+    // When another service with other settings made it first, this is one of the failures to try again after.
+    throw toNatsFailure(error);
   }
-  throw unavailable("STREAM_NOT_FOUND", `the stream ${name} is being changed by others: repeat`);
 }
 
 /** Runs `work`; when it fails for want of the stream (a wiped store, a new server), makes that and runs it again. */

@@ -16,11 +16,11 @@ import { withTransaction } from "./transaction.ts";
 export interface Published {
   /**
    * - `elsewhere`: another relay is at this stream
-   * - `empty`: nothing is due
+   * - `done`: nothing more is due
    * - `more`: there may be more after `last`
    * - `failed`: the broker did not take it; nothing after it was sent
    */
-  readonly kind: "elsewhere" | "empty" | "more" | "failed";
+  readonly kind: "elsewhere" | "done" | "more" | "failed";
   readonly count: number;
   /** The number of the last event dealt with. */
   readonly last: bigint;
@@ -49,7 +49,7 @@ export async function publishRound(
     if (!(await lockForPublishing(tx, stream))) return { kind: "elsewhere", ...none };
     await tx.query(`set local idle_in_transaction_session_timeout = '${HANGS_AFTER}'`);
     const events = await unsentEvents(tx, { stream, after, limit: ROUND });
-    if (events.length === 0) return { kind: "empty", ...none };
+    if (events.length === 0) return { kind: "done", ...none };
     const outcome = await publishInOrder(events, (event) =>
       nats.publish(event.subject, event.body, eventHeaders(event, source), {
         msgId: event.id,
@@ -62,8 +62,9 @@ export async function publishRound(
       stream,
       outcome.refused.map(({ event }) => event.sequence),
     );
+    const all = events.length < ROUND ? "done" : "more";
     return {
-      kind: outcome.error ? "failed" : "more",
+      kind: outcome.error ? "failed" : all,
       count: outcome.published.length,
       last: events.at(-1)?.sequence ?? after,
       refused: outcome.refused,

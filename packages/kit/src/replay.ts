@@ -60,16 +60,17 @@ async function handleBatch(
 /** As if it had come from the stream, but without a place in it. */
 function replayedDelivery(
   stream: string,
-  { subject, headers, body }: ReplayOutboxResponse,
+  { subject, headers: sent, body }: ReplayOutboxResponse,
 ): Delivery {
-  const delivery = toDelivery({
+  const headers = lowerCaseNames(Object.entries(sent));
+  const time = new Date(headers["ce-time"] ?? 0);
+  return toDelivery({
     stream,
     subject,
     streamSequence: 0n,
     deliveryCount: 1,
-    storedAt: new Date(0),
-    headers: lowerCaseNames(Object.entries(headers)),
+    storedAt: time,
+    headers,
     body,
   });
-  return { ...delivery, storedAt: delivery.event.time };
 }

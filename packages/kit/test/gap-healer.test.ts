@@ -10,6 +10,7 @@ import {
   type CallContext,
   createMetrics,
   type Delivery,
+  ensureStreams,
   type GapHealerOptions,
   type GrpcClient,
   type Metrics,
@@ -194,6 +195,20 @@ describe("startGapHealer", () => {
     await publish(1, 2);
     heal();
     await waitFor(async () => (await effects()).length === 2);
+  });
+
+  test("a stream made anew meanwhile, with smaller numbers, does not keep it waiting for the old ones", async () => {
+    await publish(1, 3);
+    heal({
+      missingForMs: 300,
+      // As of a consumer that has read everything.
+      passed: async (stream, sequence) =>
+        sequence <= BigInt((await broker.nats.manager.streams.info(stream)).state.last_seq),
+    });
+    await waitFor(async () => (await missingRanges(pool)).length === 1);
+    await broker.nats.manager.streams.delete("CATALOG");
+    await ensureStreams(broker.nats);
+    await waitFor(async () => (await effects()).length === 3);
   });
 
   test("an event and its replay have one effect", async () => {

@@ -72,9 +72,13 @@ describe("trackSequence", () => {
   });
 
   test("of several transactions at once exactly one finds an event new", async () => {
-    const results = await Promise.all(upTo(6).map(() => track(...upTo(20))));
-    for (const nth of upTo(20).keys()) {
-      expect(results.filter((result) => result[nth]).length).toBe(1);
+    await track(1);
+    for (const round of upTo(10)) {
+      const events = range(round * 10, round * 10 + 9);
+      const results = await Promise.all(upTo(6).map(() => track(...events)));
+      for (const nth of events.keys()) {
+        expect(results.filter((result) => result[nth]).length).toBe(1);
+      }
     }
   });
 

@@ -108,6 +108,7 @@ describe("retryParked", () => {
     const stored = await nats.manager.streams.getMessage("ACTIVITY", { seq: state.last_seq });
     const names = stored.header.keys().map((name) => name.toLowerCase());
     expect(names.filter((name) => name.startsWith("lapse-"))).toEqual([]);
+    expect(names.filter((name) => name === "nats-msg-id").length).toBe(1);
     expect(stored.header.get("ce-id")).toBe("e1");
     expect(stored.header.get("x-own")).toBe("1");
     expect(stored.header.get("Nats-Msg-Id")).not.toBe("m1");

@@ -228,3 +228,31 @@ describe("reading decisions", () => {
     },
   );
 });
+
+describe("VerifyChain", () => {
+  test("answers that a chain is whole, with its length and head", async () => {
+    expect(await admin.verifyChain({})).toMatchObject({ ok: true, records: 0n, headHash: "" });
+    const records = await lab.append(aDecision(), aDecision({ sourceSequence: 2n }));
+    const { hash } = records[1] ?? {};
+    expect(await admin.verifyChain({})).toMatchObject({
+      ok: true,
+      records: 2n,
+      headHash: hash && hexOf(hash),
+      brokenAtSeq: 0n,
+      fault: "",
+      gaps: [],
+    });
+  });
+
+  test("answers where a chain is broken, and how", async () => {
+    await lab.append(aDecision(), aDecision({ sourceSequence: 2n }));
+    await behindTheBack(lab.pool, "update decision_record set actor = 'mallory' where seq = 2");
+    expect(await admin.verifyChain({})).toMatchObject({
+      ok: false,
+      records: 1n,
+      brokenAtSeq: 2n,
+      fault: "record 2 does not match its hash",
+    });
+    expect((await lab.person("other", "admin").verifyChain({})).ok).toBe(true);
+  });
+});

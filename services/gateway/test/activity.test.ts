@@ -44,7 +44,8 @@ describe("POST /activity (T14)", () => {
     expect(message.subject).toBe("activity.table.read");
     const { event } = decodeMessage({
       ...message,
-      fallbackId: "",
+      stream: "ACTIVITY",
+      streamSequence: 1n,
       storedAt: new Date(0),
     });
     expect(event).toMatchObject({

@@ -8,7 +8,10 @@ export interface Timing extends FoldTiming {
   readonly answerTimeoutMs: number;
 }
 
-/** A process that dies is replaced within 30 s (T23): its lease runs out, and others look for it every few seconds. */
+/**
+ * A process that dies is replaced within 30 s (T23): its lease runs out, and others look for it every few
+ * seconds.
+ */
 export const DEFAULT_TIMING: Timing = {
   leaseTtlMs: 15_000,
   healEveryMs: 10_000,

@@ -280,7 +280,7 @@ describe("findDueTables", () => {
     const plan = await withTransaction(db.pool, async (tx) => {
       // Leaves the settings of the planner as they are for the query itself, without statistics of these tables.
       await findDueTables(tx, query);
-      const { rows } = await tx.query(`explain ${DUE_TABLES}`, dueTablesValues(query));
+      const { rows } = await tx.query(`explain ${DUE_TABLES}`, dueTablesValues(query, 16));
       return rows.map((row) => row["QUERY PLAN"]).join("\n");
     });
     expect(plan).toMatch(/Index (Only )?Scan using table_state_due_by_own_rule/);

@@ -48,7 +48,10 @@ const lastActivity = async (tableId: string) => {
   const found = await expiry(tableId);
   return found?.lastActivityAt && timestampDate(found.lastActivityAt);
 };
-/** As an outside client does, which knows nothing of Lapse but its subjects: a body, and at most a content type. */
+/**
+ * As an outside client does, which knows nothing of Lapse but its subjects: a body, and at most a content
+ * type.
+ */
 const publish = async (subject: string, body: Uint8Array | string, contentType?: string) => {
   const { nats } = publishers;
   if (contentType === undefined) await nats.connection.jetstream().publish(subject, body);

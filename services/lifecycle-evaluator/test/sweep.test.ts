@@ -1,4 +1,4 @@
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { describe, expect, jest, test } from "@jest/globals";
 import { newId } from "@lapse/kit";
 import { SweepStatus } from "@lapse/proto/evaluator";

@@ -116,6 +116,8 @@ describe("two evaluators", () => {
     await waitFor(async () => (await record())?.status === SweepStatus.INTERRUPTED, {
       timeoutMs: 20_000,
     });
+    const { outcomes } = await evaluator.client.getSweep({ sweepId }, as("reader"));
+    expect(outcomes).toMatchObject([{ tableId, outcome: "unanswered" }]);
 
     const catalog = playCatalog(publishers, () => null);
     const done = await evaluator.client.runSweep({ waitSeconds: 30 }, as("admin"));

@@ -144,12 +144,7 @@ describe("a change and its settlement", () => {
   test("the service dies between touch and commit: the rule before is stamped, and the table can expire again", async () => {
     await set(days(10));
     lab.catalog.afterTouch = async () => {
-      // Its connections go, as with the process; what was touched stays touched.
-      await lab.pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and pid <> pg_backend_pid()`,
-      );
-      throw unavailable("SHUTTING_DOWN", "the answer to the touch is lost");
+      throw unavailable("SHUTTING_DOWN", "nobody is left to hear of the touch");
     };
     await expect(set(days(20))).rejects.toMatchObject({ kind: "unavailable" });
     lab.catalog.recover();
@@ -162,6 +157,24 @@ describe("a change and its settlement", () => {
       subject: "policy.table.set",
       message: { rule: { days: 10 }, retentionVersion: String(retentionVersion) },
     });
+  });
+
+  test("the commit fails after the touch: rule, event and decision are undone together, and it settles likewise", async () => {
+    await set(days(10));
+    await lab.pool.query(
+      `create function fail() returns trigger language plpgsql as $$ begin raise 'disk full'; end $$;
+       create constraint trigger fail after update on table_retention
+         deferrable initially deferred for each row execute function fail()`,
+    );
+    await expect(set(days(20))).rejects.toMatchObject({ kind: "internal" });
+    await lab.pool.query("drop function fail cascade");
+    expect((await stored())?.rule).toMatchObject(days(10));
+    expect(await lab.events(table.id)).toHaveLength(1);
+    expect(await lab.decisions(table.id)).toHaveLength(1);
+
+    await settle();
+    const { retentionVersion } = lab.catalog.table(table.id);
+    expect(await stored()).toMatchObject({ rule: days(10), retentionVersion });
   });
 
   test("the absence of a rule is stamped likewise, as cleared", async () => {

@@ -19,12 +19,11 @@ export function extendChain(
   decisions: readonly Decision[],
   recordedAt: Date,
 ): DecisionRecord[] {
-  let { seq, hash } = head;
+  let last = head;
   return decisions.map((decision) => {
-    const linked = { ...decision, seq: seq + 1n, recordedAt, prevHash: hash };
-    const record = { ...linked, hash: hashOf(linked) };
-    seq = record.seq;
-    hash = record.hash;
+    const linked = { ...decision, seq: last.seq + 1n, recordedAt, prevHash: last.hash };
+    const record = Object.assign(linked, { hash: hashOf(linked) });
+    last = record;
     return record;
   });
 }
@@ -43,12 +42,12 @@ function canonicalForm(record: Omit<DecisionRecord, "hash">): string {
   const sequence = sourceSequence === null ? null : String(sourceSequence);
   return (
     `{"actor":${JSON.stringify(record.actor)}` +
-    `,"at":${JSON.stringify(record.at)}` +
+    `,"at":"${record.at.toJSON()}"` +
     `,"details":${canonicalJson(record.details)}` +
     `,"id":${JSON.stringify(record.id)}` +
     `,"outcome":${JSON.stringify(record.outcome)}` +
     `,"reason":${JSON.stringify(record.reason)}` +
-    `,"recorded_at":${JSON.stringify(record.recordedAt)}` +
+    `,"recorded_at":"${record.recordedAt.toJSON()}"` +
     `,"resource":{"environment":${JSON.stringify(resource.environment)}` +
     `,"id":${JSON.stringify(resource.id)}` +
     `,"kind":${JSON.stringify(resource.kind)}` +

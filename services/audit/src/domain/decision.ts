@@ -7,7 +7,7 @@ export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [key: string]: Json };
 
 /** What a decision was about. Fields that do not apply are empty. */
-export interface Resource {
+interface Resource {
   readonly kind: string;
   readonly id: string;
   readonly name: string;

@@ -102,11 +102,12 @@ function json(value: Json): Json {
   }
 }
 
-const SUSPECT = /[\u0000\ud800-\udfff]/;
+const SURROGATE = /[\ud800-\udfff]/;
 
-/** A round trip through UTF-8 replaces what is not well-formed. */
+/** A round trip through UTF-8 replaces halves of surrogate pairs. */
 function storable(value: string): string {
-  return SUSPECT.test(value) ? Buffer.from(value).toString().replaceAll("\u0000", "\uFFFD") : value;
+  const wellFormed = SURROGATE.test(value) ? Buffer.from(value).toString() : value;
+  return wellFormed.replaceAll("\u0000", "\uFFFD");
 }
 
 function refuse(field: string, fault: string) {

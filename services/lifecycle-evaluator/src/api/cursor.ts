@@ -65,7 +65,7 @@ const isSource = (value: unknown): value is DueSource =>
 /** In the years that both a Date and a database can hold and write alike. */
 const isStorable = (at: Date): boolean => {
   const year = at.getUTCFullYear();
-  return year >= 1 && year <= 20_000;
+  return year >= 1 && year <= 9_999;
 };
 
 function parseJson(text: string): unknown {

@@ -10,8 +10,8 @@ import { answerExpiry, type TableExpiryAnswer } from "./table-expiry-answer.ts";
 const WAIT_MS = 500;
 
 /**
- * When each of these tables expires, for lists (T12): waits half a second at most for the wanted versions, then answers with what is
- * there. What the caller may not read, or is not known yet, is left out.
+ * When each of these tables expires, for lists (T12): waits half a second at most for the wanted versions,
+ * then answers with what is there. What the caller may not read, or is not known yet, is left out.
  */
 export async function batchGetTableExpiry(
   { pool, rules }: EvaluatorDeps,

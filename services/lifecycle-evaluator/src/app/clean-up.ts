@@ -16,7 +16,10 @@ export interface KeepingRules {
   readonly daySeconds: number;
 }
 
-/** Deletes in small steps what has been kept long enough: reads per day (T17), records of sweeps, rows of tables that are gone. */
+/**
+ * Deletes in small steps what has been kept long enough: reads per day (T17), records of sweeps, rows of
+ * tables that are gone.
+ */
 export async function cleanUp(
   pool: Pool,
   { readDays, daySeconds }: KeepingRules,

@@ -12,10 +12,11 @@ export interface DueConfirmation extends TableExpiryAnswer {
 }
 
 /**
- * Whether these tables are due on everything that had reached the streams at the call, by the database clock. A table that is not known
- * is left out. Only services ask: the catalog, right before it drops.
+ * Whether these tables are due on everything that had reached the streams at the call, by the database
+ * clock. A table that is not known is left out. Only services ask: the catalog, right before it drops.
  *
- * @throws unavailable `EVALUATOR_BEHIND`, `BROKER_UNREACHABLE`, `SIGNAL_MISSING` within two seconds: drop nothing; denied `SERVICES_ONLY`
+ * @throws unavailable `EVALUATOR_BEHIND`, `BROKER_UNREACHABLE`, `SIGNAL_MISSING` within two seconds: drop
+ *   nothing; denied `SERVICES_ONLY`
  */
 export async function confirmTablesDue(
   deps: EvaluatorDeps,

@@ -16,10 +16,11 @@ const MAX_ANSWER = 10_000;
 const SIGNAL_TIMEOUT_MS = 5_000;
 
 /**
- * What a sweep would issue now, in its order and within its cap (T25): the same fence, the same choice, and nothing is written. The caller
- * sees the tables of its tenant.
+ * What a sweep would issue now, in its order and within its cap (T25): the same fence, the same choice, and
+ * nothing is written. The caller sees the tables of its tenant.
  *
- * @throws unavailable `EVALUATOR_BEHIND`, `BROKER_UNREACHABLE`, `SIGNAL_MISSING`: a sweep would be held; denied `RIGHT_MISSING`
+ * @throws unavailable `EVALUATOR_BEHIND`, `BROKER_UNREACHABLE`, `SIGNAL_MISSING`: a sweep would be held;
+ *   denied `RIGHT_MISSING`
  */
 export async function dryRunSweep(
   deps: EvaluatorDeps,

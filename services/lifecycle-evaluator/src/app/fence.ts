@@ -24,7 +24,10 @@ export interface Fence {
   heads(): Promise<readonly StreamHead[]>;
 }
 
-/** A fence over the streams of `nats` and the positions in the database of `pool`. Callers at the same time share the work. */
+/**
+ * A fence over the streams of `nats` and the positions in the database of `pool`. Callers at the same time
+ * share the work.
+ */
 export function createFence({
   pool,
   nats,

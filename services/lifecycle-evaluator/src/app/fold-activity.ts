@@ -29,8 +29,8 @@ interface Reported {
 }
 
 /**
- * Folds a batch of activity, in any order and as late as it comes: in one pass over the activities and one statement per
- * table of the database (T13, T14).
+ * Folds a batch of activity, in any order and as late as it comes: in one pass over the activities and one
+ * statement per table of the database (T13, T14).
  */
 export async function foldActivity(
   tx: Queryable,

@@ -20,7 +20,8 @@ export interface GetTableExpiry {
 /**
  * When a table expires, and why (T2).
  *
- * @throws unavailable `EVALUATOR_BEHIND`, `BROKER_UNREACHABLE` within two seconds; not_found `TABLE_NOT_FOUND`; denied `RIGHT_MISSING`
+ * @throws unavailable `EVALUATOR_BEHIND`, `BROKER_UNREACHABLE` within two seconds; not_found
+ *   `TABLE_NOT_FOUND`; denied `RIGHT_MISSING`
  */
 export async function getTableExpiry(
   deps: EvaluatorDeps,

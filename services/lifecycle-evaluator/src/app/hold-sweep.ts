@@ -7,8 +7,8 @@ import type { EvaluatorDeps } from "./deps.ts";
 import { type SweepLease, underLease } from "./sweep-lease.ts";
 
 /**
- * Records that a sweep was held: nothing expires until what decides can be read again. An outage is one record and one decision,
- * however often it is tried; who asked for a sweep finds its own record.
+ * Records that a sweep was held: nothing expires until what decides can be read again. An outage is one
+ * record and one decision, however often it is tried; who asked for a sweep finds its own record.
  */
 export async function holdSweep(
   deps: EvaluatorDeps,

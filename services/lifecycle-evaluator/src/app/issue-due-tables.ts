@@ -31,7 +31,10 @@ export interface Issued {
   readonly exhausted: boolean;
 }
 
-/** Issues the most overdue tables after the cursor: for each, its place in the sweep's record, a decision and the due event, together. */
+/**
+ * Issues the most overdue tables after the cursor: for each, its place in the sweep's record, a decision
+ * and the due event, together.
+ */
 export async function issueDueTables(
   tx: Queryable,
   { log }: Pick<EvaluatorDeps, "log">,

@@ -23,8 +23,9 @@ export interface ExpiringTables {
 }
 
 /**
- * The tables of an environment that expire within the window, those overdue included, soonest first (T11). A table that is
- * kept is none of them. Pages go on where the last one ended in either order of the tables, whatever has changed since.
+ * The tables of an environment that expire within the window, those overdue included, soonest first (T11).
+ * A table that is kept is none of them. Pages go on where the last one ended in either order of the tables,
+ * whatever has changed since.
  *
  * @throws not_found `ENVIRONMENT_NOT_FOUND`; denied `RIGHT_MISSING`
  */

@@ -11,7 +11,8 @@ export async function missingEvents(db: Queryable): Promise<ReadonlyMap<string, 
 }
 
 /**
- * Waits until every event that is missing now has come: one on its way does so by itself, one that is lost is asked for again.
+ * Waits until every event that is missing now has come: one on its way does so by itself, one that is lost
+ * is asked for again.
  *
  * @throws unavailable `SIGNAL_MISSING` when one has not within `timeoutMs`
  */

@@ -4,8 +4,8 @@ import type { FenceOptions } from "./fence.ts";
 import { awaitMissingEvents } from "./missing-events.ts";
 
 /**
- * Makes sure that everything that had reached the streams at the call counts and that nothing known to have been said is missing; says where
- * the streams were. Only then may anything be called due.
+ * Makes sure that everything that had reached the streams at the call counts and that nothing known to have
+ * been said is missing; says where the streams were. Only then may anything be called due.
  *
  * @throws unavailable `BROKER_UNREACHABLE`, `EVALUATOR_BEHIND`, `SIGNAL_MISSING` within `timeoutMs`
  */

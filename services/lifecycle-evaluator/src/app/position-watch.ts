@@ -22,7 +22,10 @@ export class PositionWatch {
     this.#pool = pool;
   }
 
-  /** Waits until the heads are folded; one that still is not after `timeoutMs`, or when `signal` is aborted, else undefined. */
+  /**
+   * Waits until the heads are folded; one that still is not after `timeoutMs`, or when `signal` is aborted,
+   * else undefined.
+   */
   async waitFor(
     heads: readonly StreamHead[],
     { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },

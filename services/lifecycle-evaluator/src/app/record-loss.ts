@@ -5,8 +5,9 @@ import { resumeAt } from "../store/fold-positions.ts";
 import { FOLD_LEASE } from "./fold-lease.ts";
 
 /**
- * Goes on after messages that were gone before they were folded. Lost activity cannot be had again, so from now on every table counts
- * as active no earlier than now: it is kept, never deleted for it. What the catalog and retention-policy said, they say again.
+ * Goes on after messages that were gone before they were folded. Lost activity cannot be had again, so from
+ * now on every table counts as active no earlier than now: it is kept, never deleted for it. What the
+ * catalog and retention-policy said, they say again.
  */
 export async function recordLoss(
   {

@@ -28,8 +28,8 @@ export type RequestOnce = (
 ) => Promise<{ readonly sweepId: string }>;
 
 /**
- * Asks for a sweep now, whatever the schedule (T25), and waits until it has ended or `waitSeconds` are over. Who asks while one waits gets
- * that one.
+ * Asks for a sweep now, whatever the schedule (T25), and waits until it has ended or `waitSeconds` are
+ * over. Who asks while one waits gets that one.
  *
  * @throws precondition `SWEEPS_PAUSED`; denied `RIGHT_MISSING`
  */

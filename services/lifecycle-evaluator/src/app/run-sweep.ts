@@ -15,8 +15,9 @@ import { type SweepLease, underLease } from "./sweep-lease.ts";
 const LOOK_FOR_ANSWERS_MS = 100;
 
 /**
- * Runs a sweep that is recorded as running, to its end (T24, T25): waits for the fence, issues the most overdue tables in rounds and
- * waits for what the catalog does with them. Every write asserts the lease, so a process that lost it issues nothing.
+ * Runs a sweep that is recorded as running, to its end (T24, T25): waits for the fence, issues the most
+ * overdue tables in rounds and waits for what the catalog does with them. Every write asserts the lease, so
+ * a process that lost it issues nothing.
  */
 export async function runSweep(
   deps: EvaluatorDeps,

@@ -1,6 +1,6 @@
 /**
- * One reading for all who ask for it at the same time. Whoever asks gets a reading that started after they asked: those who come
- * while one is under way share the next.
+ * One reading for all who ask for it at the same time. Whoever asks gets a reading that started after they
+ * asked: those who come while one is under way share the next.
  */
 export class SharedRead<T> {
   readonly #read: () => Promise<T>;

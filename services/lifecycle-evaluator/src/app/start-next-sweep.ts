@@ -1,5 +1,6 @@
 import { newId } from "@lapse/kit";
 import { isSweepDue } from "../domain/sweep-schedule.ts";
+import { giveUpOn } from "../store/sweep-candidates.ts";
 import { lockSweepControl, noteSweepStart } from "../store/sweep-control.ts";
 import {
   findRequestedSweep,
@@ -12,8 +13,9 @@ import type { EvaluatorDeps } from "./deps.ts";
 import { type SweepLease, underLease } from "./sweep-lease.ts";
 
 /**
- * Records the next sweep as running, if one is asked for or the schedule says so (T23, T25); its id, or null. The holder of the lease runs
- * one at a time, so another that is recorded as running lost its process: it is interrupted.
+ * Records the next sweep as running, if one is asked for or the schedule says so (T23, T25); its id, or
+ * null. The holder of the lease runs one at a time, so another that is recorded as running lost its
+ * process: it is interrupted.
  */
 export async function startNextSweep(
   deps: EvaluatorDeps,
@@ -23,6 +25,8 @@ export async function startNextSweep(
     const control = await lockSweepControl(tx);
     const interrupted = await interruptRunningSweep(tx);
     if (interrupted !== undefined) {
+      // Nobody waits for its answers any more; those that come still land in its record.
+      await giveUpOn(tx, interrupted, 0);
       deps.log.warn({ sweep_id: interrupted }, "a sweep was interrupted: its process is gone");
     }
     const requested = await findRequestedSweep(tx);

@@ -11,7 +11,10 @@ export interface SweepLease {
   readonly signal: AbortSignal;
 }
 
-/** Runs `work` in a transaction that commits only while this process holds the lease: one that was stopped for a while writes nothing. */
+/**
+ * Runs `work` in a transaction that commits only while this process holds the lease: one that was stopped
+ * for a while writes nothing.
+ */
 export function underLease<T>(
   { pool }: Pick<EvaluatorDeps, "pool">,
   { token }: SweepLease,

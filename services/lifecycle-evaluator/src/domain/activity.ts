@@ -1,4 +1,7 @@
-/** What happened to a table last (T13). At the same instant the alphabetically later one is shown, so order plays no part. */
+/**
+ * What happened to a table last (T13). At the same instant the alphabetically later one is shown, so order
+ * plays no part.
+ */
 export type ActivityKind = "read" | "written" | "maintained" | "changed" | "created" | "restored";
 
 /** One use or change of a table. `at` is in ms since the epoch. */
@@ -25,10 +28,16 @@ export interface TableActivity {
   readonly reads: ReadCount[];
 }
 
-/** The activity of a batch of messages, at most one entry per table: what the fold writes, whatever the order of the messages. */
+/**
+ * The activity of a batch of messages, at most one entry per table: what the fold writes, whatever the
+ * order of the messages.
+ */
 export type ActivityTally = Map<string, TableActivity>;
 
-/** Counts one activity; nothing but the latest of its kind is kept. `lastReadAt` of a tally only reads move (T17). */
+/**
+ * Counts one activity; nothing but the latest of its kind is kept. `lastReadAt` of a tally only reads move
+ * (T17).
+ */
 export function tally(activities: ActivityTally, { tableId, kind, at }: Activity): TableActivity {
   const known = activities.get(tableId);
   const lastReadAt = kind === "read" ? at : null;

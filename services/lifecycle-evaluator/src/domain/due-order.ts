@@ -1,6 +1,7 @@
 /**
- * The two ways a table becomes due within an environment. Each is an index of its own, read in the order of (`at`, table id):
- * `at` is the due time by the table's own rule, or its last activity where the environment's rule applies.
+ * The two ways a table becomes due within an environment. Each is an index of its own, read in the order of
+ * (`at`, table id): `at` is the due time by the table's own rule, or its last activity where the
+ * environment's rule applies.
  */
 export type DueSource = "table" | "environment";
 

@@ -12,7 +12,10 @@ export interface EventTime {
   readonly clamped: boolean;
 }
 
-/** More than five minutes ahead of `now` counts as `now`: one wrong clock must not keep a table for ever (T14). */
+/**
+ * More than five minutes ahead of `now` counts as `now`: one wrong clock must not keep a table for ever
+ * (T14).
+ */
 export function clampToNow(at: number, now: number): EventTime {
   return at - now > MAX_AHEAD_MS ? { at: now, clamped: true } : { at, clamped: false };
 }

@@ -3,7 +3,10 @@ const DAY_MS = 86_400_000;
 /** How long the record of a sweep is kept, in days. */
 const SWEEP_DAYS = 90;
 
-/** How long a purged table's row, and one the catalog never spoke of, waits for what may still arrive, in days. */
+/**
+ * How long a purged table's row, and one the catalog never spoke of, waits for what may still arrive, in
+ * days.
+ */
 const FORGET_DAYS = 7;
 
 /** Reads of days before this one are deleted; `YYYY-MM-DD`, UTC. `keepDays` are retention days (T17). */

@@ -5,8 +5,8 @@ const MAX_LENGTH = 200;
 const UNNAMED = "unknown";
 
 /**
- * The name of the system that reported a read, made fit to be stored: what a database refuses is replaced, what is too long is
- * cut. A read counts however its source is written.
+ * The name of the system that reported a read, made fit to be stored: what a database refuses is replaced,
+ * what is too long is cut. A read counts however its source is written.
  */
 export function readSource(given: string | undefined): string {
   // Cc: control characters, NUL among them.

@@ -7,7 +7,10 @@ export interface SeenVersions {
   readonly policyVersion: bigint;
 }
 
-/** Whether what is known of the table is at least as new as what the caller has seen. A table not known is not. */
+/**
+ * Whether what is known of the table is at least as new as what the caller has seen. A table not known is
+ * not.
+ */
 export function hasSeen(facts: TableFacts | undefined, wanted: SeenVersions): boolean {
   const seen = facts ?? { changeVersion: 0n, retentionVersion: 0n, policyVersion: 0n };
   return (

@@ -12,7 +12,10 @@ export function keptOutcome(reason: string): "kept" | "failed" {
   return reason === "failed" ? "failed" : "kept";
 }
 
-/** The first answer for each table of a sweep, in the order of the keys: a due event that is delivered twice is answered twice. */
+/**
+ * The first answer for each table of a sweep, in the order of the keys: a due event that is delivered twice
+ * is answered twice.
+ */
 export function firstAnswers(answers: readonly SweepAnswer[]): readonly SweepAnswer[] {
   const first = new Map<string, SweepAnswer>();
   for (const answer of answers) {

@@ -14,8 +14,8 @@ export const MAX_OUTSTANDING = 1_000;
 const MAX_CHUNK = 500;
 
 /**
- * How many more tables a sweep may issue now. Only what was or may yet be dropped uses up the cap, so tables that
- * are kept or fail leave it to the others (T24).
+ * How many more tables a sweep may issue now. Only what was or may yet be dropped uses up the cap, so
+ * tables that are kept or fail leave it to the others (T24).
  */
 export function nextChunk(
   cap: number,

@@ -12,7 +12,10 @@ export interface ScheduleFacts {
   readonly lastHeld: boolean;
 }
 
-/** When the schedule starts the next sweep, on the database clock; null: it does not. Without a first one: at once, the epoch. */
+/**
+ * When the schedule starts the next sweep, on the database clock; null: it does not. Without a first one:
+ * at once, the epoch.
+ */
 export function nextSweepAt(facts: ScheduleFacts): Date | null {
   const { intervalSeconds, paused, lastStartedAt, lastHeld } = facts;
   if (intervalSeconds === 0 || paused) {

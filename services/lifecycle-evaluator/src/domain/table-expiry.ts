@@ -20,8 +20,8 @@ const NOTHING_KNOWN: TableExpiry = {
 };
 
 /**
- * When a table expires (T2), by the one arithmetic of `@lapse/rules`. A table the catalog has not spoken of, or that
- * is dropped, does not expire.
+ * When a table expires (T2), by the one arithmetic of `@lapse/rules`. A table the catalog has not spoken
+ * of, or that is dropped, does not expire.
  */
 export function tableExpiry(facts: TableFacts): TableExpiry {
   const lastActivityAt = countedActivity(facts);

@@ -4,7 +4,10 @@ import type { ActivityKind } from "./activity.ts";
 /** `unknown`: activity or a rule has come, the catalog's event has not. */
 export type TableState = "unknown" | "staged" | "live" | "dropped" | "purging" | "purged";
 
-/** Everything the evaluator knows about one table, its environment and what applies to all tables, as of one snapshot. */
+/**
+ * Everything the evaluator knows about one table, its environment and what applies to all tables, as of one
+ * snapshot.
+ */
 export interface TableFacts {
   readonly tableId: string;
   readonly tenant: string;

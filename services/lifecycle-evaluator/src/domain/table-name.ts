@@ -10,7 +10,10 @@ export interface TableName {
   readonly name: string;
 }
 
-/** `bronze.raw.trial` is the table `trial` in `bronze.raw`. Null where a part is missing or cannot be in a name at all. */
+/**
+ * `bronze.raw.trial` is the table `trial` in `bronze.raw`. Null where a part is missing or cannot be in a
+ * name at all.
+ */
 export function parseTableName(given: {
   readonly tenant: string;
   readonly environment: string;

@@ -41,7 +41,10 @@ export function activityFold({
   };
 }
 
-/** One refusal per message, of the activities that could not be counted: the others are not to count again when it is tried again. */
+/**
+ * One refusal per message, of the activities that could not be counted: the others are not to count again
+ * when it is tried again.
+ */
 function refusals(
   read: readonly ReadMessage<ActivityMessage>[],
   refused: readonly RefusedActivity[],

@@ -24,8 +24,9 @@ import { unusable } from "./event-fields.ts";
 const TABLE_SUBJECT = "activity.table.";
 
 /**
- * The activities of a message of `activity.>`; null for those on files, which are not the tables' fold's. A batch and a
- * single activity are told apart by their content (field 15, JSON key `events`); the subject says what happened.
+ * The activities of a message of `activity.>`; null for those on files, which are not the tables' fold's. A
+ * batch and a single activity are told apart by their content (field 15, JSON key `events`); the subject
+ * says what happened.
  *
  * @throws invalid `EVENT_UNREADABLE`, `EVENT_UNUSABLE`
  */
@@ -83,8 +84,8 @@ function reported({ tableId, table, occurredAt, source }: TableActivity): Report
 }
 
 /**
- * Some activities of a message as a message of their own, which says no less than they did: when it was stored, and by whom it was sent, is of
- * another message once it is published again.
+ * Some activities of a message as a message of their own, which says no less than they did: when it was
+ * stored, and by whom it was sent, is of another message once it is published again.
  */
 export function activityPart(
   { storedAt, sender }: ActivityMessage,

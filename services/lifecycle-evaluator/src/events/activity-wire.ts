@@ -8,10 +8,12 @@ type Changeable<T> = { -readonly [K in keyof T]: T[K] };
 const EVENTS = 15;
 
 /**
- * The activities in a protobuf body: an `ActivityBatch` where it holds field 15, else one `TableActivity`. Reads only what
- * the fold needs, five times as fast as the generated code: decoding is most of what folding activity costs.
+ * The activities in a protobuf body: an `ActivityBatch` where it holds field 15, else one `TableActivity`.
+ * Reads only what the fold needs, five times as fast as the generated code: decoding is most of what
+ * folding activity costs.
  *
- * @throws invalid `EVENT_UNUSABLE` for a batch that is too large; anything else for a body that is not such a message.
+ * @throws invalid `EVENT_UNUSABLE` for a batch that is too large; anything else for a body that is not such
+ *   a message.
  */
 export function readActivityBytes(body: Uint8Array): ReportedActivity[] {
   const reader = new BinaryReader(body);

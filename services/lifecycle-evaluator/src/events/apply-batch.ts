@@ -23,8 +23,9 @@ export interface ApplyDeps {
 }
 
 /**
- * Folds a batch together with the position after it and the numbers of its events: all in one transaction, which commits only while the lease
- * is held. What cannot be read or counted is parked before; it never holds up its neighbours.
+ * Folds a batch together with the position after it and the numbers of its events: all in one transaction,
+ * which commits only while the lease is held. What cannot be read or counted is parked before; it never
+ * holds up its neighbours.
  */
 export async function applyBatch<M>(
   { pool, token }: ApplyDeps,
@@ -65,7 +66,10 @@ export async function applyBatch<M>(
   }
 }
 
-/** Some message is such that the database refuses it, although it could be read: that one is parked, and the others count. */
+/**
+ * Some message is such that the database refuses it, although it could be read: that one is parked, and the
+ * others count.
+ */
 async function applyOneByOne<M>(
   tx: Queryable,
   fold: StreamFold<M>,
@@ -98,7 +102,10 @@ export function unreadable(error: unknown): LapseError {
 /** SQLSTATE classes of what a value is to blame for: data exception, constraint violation, limit exceeded. */
 const DATA_FAULT = /^(22|23|54)/;
 
-/** Why the database refuses a message. Any other error is ours, not the message's: it is thrown, the batch comes again, and nothing expires meanwhile. */
+/**
+ * Why the database refuses a message. Any other error is ours, not the message's: it is thrown, the batch
+ * comes again, and nothing expires meanwhile.
+ */
 function unfit(error: unknown): LapseError {
   if (DATA_FAULT.test(sqlState(error) ?? "")) {
     return invalid("EVENT_REFUSED", `the database refuses it: ${String(error)}`, { cause: error });

@@ -10,8 +10,9 @@ import { type ApplyDeps, numbersOf, unreadable } from "./apply-batch.ts";
 import type { ReadMessage, StreamFold } from "./stream-fold.ts";
 
 /**
- * Folds events that a stream has lost and their publisher sent again. They have no place in the stream, so the position stays. One that can
- * never be read is logged and counts as come: waiting for it would hold the sweeps for ever.
+ * Folds events that a stream has lost and their publisher sent again. They have no place in the stream, so
+ * the position stays. One that can never be read is logged and counts as come: waiting for it would hold
+ * the sweeps for ever.
  */
 export async function applyReplayed<M>(
   { pool, token, log }: ApplyDeps & { readonly log: Logger },

@@ -4,7 +4,10 @@ import { EARLIEST_MS, LATEST_MS } from "../domain/event-time.ts";
 
 const MAX_VERSION = 2n ** 63n - 1n;
 
-/** An event that can be decoded and says something that cannot be. Whoever repairs it must know what is wrong. */
+/**
+ * An event that can be decoded and says something that cannot be. Whoever repairs it must know what is
+ * wrong.
+ */
 export function unusable(what: string): LapseError {
   return invalid("EVENT_UNUSABLE", `the event cannot be used: ${what}`);
 }

@@ -5,7 +5,10 @@ import { TableDueSchema, type TableRuleSchema } from "@lapse/proto/events";
 import type { DueRetention } from "../domain/due-retention.ts";
 import type { TableFacts } from "../domain/table-facts.ts";
 
-/** `expiry.table.due`: what a sweep saw of a table, so that the catalog can tell whether anything has moved since. */
+/**
+ * `expiry.table.due`: what a sweep saw of a table, so that the catalog can tell whether anything has moved
+ * since.
+ */
 export function tableDueEvent(
   facts: TableFacts,
   retention: DueRetention,

@@ -4,7 +4,10 @@ import { cleanUp, type KeepingRules } from "../app/clean-up.ts";
 const EVERY_MS = 600_000;
 const FIRST_MS = 30_000;
 
-/** Deletes every ten minutes what has been kept long enough. Every replica does: what one has deleted the other does not find. */
+/**
+ * Deletes every ten minutes what has been kept long enough. Every replica does: what one has deleted the
+ * other does not find.
+ */
 export function startCleanUp(
   { pool, log }: { readonly pool: Pool; readonly log: Logger },
   keeping: KeepingRules,

@@ -15,8 +15,8 @@ interface BasisRow extends Record<string, unknown> {
 }
 
 /**
- * The basis, held as it is until the transaction ends: whoever changes it recomputes the due times of all tables, and must
- * find those that this transaction writes.
+ * The basis, held as it is until the transaction ends: whoever changes it recomputes the due times of all
+ * tables, and must find those that this transaction writes.
  */
 export async function holdBasis(tx: Queryable): Promise<Basis> {
   const { rows } = await tx.query<BasisRow>(
@@ -29,7 +29,10 @@ export async function holdBasis(tx: Queryable): Promise<Basis> {
   return { now: row.now, daySeconds: row.day_seconds, signalFloorAt: row.signal_floor_at };
 }
 
-/** Sets the length of a retention day; whether it was another. The due times follow by {@link recomputeOwnDue}. */
+/**
+ * Sets the length of a retention day; whether it was another. The due times follow by {@link
+ * recomputeOwnDue}.
+ */
 export async function setDaySeconds(tx: Queryable, daySeconds: number): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update evaluation_basis set day_seconds = $1 where day_seconds <> $1`,

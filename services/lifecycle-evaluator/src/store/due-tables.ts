@@ -1,5 +1,5 @@
 import type { Queryable } from "@lapse/kit";
-import type { DueCursor, DuePlace, DueSource } from "../domain/due-order.ts";
+import { advance, type DueCursor, type DuePlace, type DueSource } from "../domain/due-order.ts";
 import type { TableFacts } from "../domain/table-facts.ts";
 import { FACTS, type FactsRow, toTableFacts } from "./table-facts.ts";
 
@@ -21,9 +21,11 @@ export interface DueTable {
 }
 
 /**
- * For each environment that is not protected, the first tables due by their own rule and the first due by the
- * environment's: two probes of an index, of the same size whether it has ten tables or ten million. An environment's rule
- * counts from when it was set at the earliest (T8), and from the floor of the signal.
+ * For each environment that is not protected, the first tables due by their own rule and the first due by
+ * the environment's: two probes of an index, of the same size whether it has ten tables or ten million. An
+ * environment's rule counts from when it was set at the earliest (T8), and from the floor of the signal.
+ * Where a probe gave all it was asked for ($8), its source may go on: nothing after the last table of the
+ * first such source is taken yet.
  */
 export const DUE_TABLES = `
   with passed as (
@@ -36,51 +38,67 @@ export const DUE_TABLES = `
     from environment_state e
     cross join (select day_seconds, signal_floor_at from evaluation_basis limit 1) b
     where not e.protected and not e.deleted and ($7::uuid is null or e.environment_id = $7)
-  ), due as (
+  ), probed as (
     (
-      select e.environment_id, 'table' as source, d.own_due_at as at, d.table_id, d.own_due_at as expires_at
+      select e.environment_id, 'table' as source, d.own_due_at as at, d.table_id, d.own_due_at as expires_at, d.nth
       from environment e
       left join passed p on p.environment_id = e.environment_id and p.source = 'table'
       cross join lateral (
-        select t.own_due_at, t.table_id from table_state t
-        where t.environment_id = e.environment_id and t.expires_by = 'table' and t.own_due_at is not null
-          and t.own_due_at <= $1
-          and (t.own_due_at, t.table_id) > (
-            coalesce(p.at, '-infinity'), coalesce(p.table_id, '00000000-0000-0000-0000-000000000000'))
-        order by t.own_due_at, t.table_id
-        limit $2
+        select h.*, row_number() over () as nth from (
+          select t.own_due_at, t.table_id from table_state t
+          where t.environment_id = e.environment_id and t.expires_by = 'table' and t.own_due_at is not null
+            and t.own_due_at <= $1
+            and (t.own_due_at, t.table_id) > (
+              coalesce(p.at, '-infinity'), coalesce(p.table_id, '00000000-0000-0000-0000-000000000000'))
+          order by t.own_due_at, t.table_id
+          limit $8
+        ) h
       ) d
     )
     union all
     (
       select e.environment_id, 'environment', d.last_activity_at, d.table_id,
-        greatest(d.last_activity_at, e.counts_from) + e.period
+        greatest(d.last_activity_at, e.counts_from) + e.period, d.nth
       from environment e
       left join passed p on p.environment_id = e.environment_id and p.source = 'environment'
       cross join lateral (
-        select t.last_activity_at, t.table_id from table_state t
-        where t.environment_id = e.environment_id and t.expires_by = 'environment'
-          and t.last_activity_at <= $1 - e.period
-          and (t.last_activity_at, t.table_id) > (
-            coalesce(p.at, '-infinity'), coalesce(p.table_id, '00000000-0000-0000-0000-000000000000'))
-        order by t.last_activity_at, t.table_id
-        limit $2
+        select h.*, row_number() over () as nth from (
+          select t.last_activity_at, t.table_id from table_state t
+          where t.environment_id = e.environment_id and t.expires_by = 'environment'
+            and t.last_activity_at <= $1 - e.period
+            and (t.last_activity_at, t.table_id) > (
+              coalesce(p.at, '-infinity'), coalesce(p.table_id, '00000000-0000-0000-0000-000000000000'))
+          order by t.last_activity_at, t.table_id
+          limit $8
+        ) h
       ) d
       where e.counts_from + e.period <= $1
     )
+  ), cut as (
+    select expires_at, environment_id, source, at, table_id from probed where nth = $8
+    order by expires_at, environment_id, source, at, table_id
+    limit 1
+  ), due as (
+    select * from probed
+    where not exists (select from cut)
+      or (expires_at, environment_id, source, at, table_id) <= (
+        select expires_at, environment_id, source, at, table_id from cut)
     -- Within a source this is the order of its index, so what is taken is always the head of each.
     order by expires_at, environment_id, source, at, table_id
     limit $2
   )
-  select due.source, due.at, ${FACTS}
+  select due.source, due.at, exists (select from cut) as more, ${FACTS}
   from due
   join table_state t on t.table_id = due.table_id
   join environment_state e on e.environment_id = due.environment_id
   cross join (select day_seconds, signal_floor_at from evaluation_basis limit 1) b
   order by due.expires_at, due.environment_id, due.source, due.at, due.table_id`;
 
-/** The parameters of {@link DUE_TABLES}. */
-export function dueTablesValues({ horizon, limit, cursor, environmentId }: DueQuery): unknown[] {
+/** The parameters of {@link DUE_TABLES}; `depth` is how far each source is read. */
+export function dueTablesValues(
+  { horizon, limit, cursor, environmentId }: DueQuery,
+  depth: number,
+): unknown[] {
   const places = [...cursor.values()];
   return [
     horizon,
@@ -90,27 +108,62 @@ export function dueTablesValues({ horizon, limit, cursor, environmentId }: DueQu
     places.map(({ at }) => at),
     places.map(({ tableId }) => tableId),
     environmentId ?? null,
+    depth,
   ];
 }
 
-type DueRow = FactsRow & { source: DueSource; at: Date };
+/**
+ * Enough where the overdue are spread over some environments; where one has most of them, the next step
+ * goes deeper.
+ */
+const FIRST_DEPTH = 16;
+const DEEPER = 8;
 
-/** The tables whose expiry has come by `horizon`, the most overdue first (T24, T33). Runs in a transaction. */
+/**
+ * The tables whose expiry has come by `horizon`, the most overdue first (T24, T33); fewer than `limit` only
+ * where there are no more. Runs in a transaction.
+ */
 export async function findDueTables(tx: Queryable, query: DueQuery): Promise<readonly DueTable[]> {
   // The planner cannot know that each probe stops early: it would compile for longer than it reads, and on old
   // statistics collect all that is overdue to sort it, where the index has it in order.
   await tx.query(`set local jit = off; set local enable_bitmapscan = off`);
+  const found: DueTable[] = [];
+  let { cursor } = query;
+  for (let depth = FIRST_DEPTH; ; depth *= DEEPER) {
+    const limit = query.limit - found.length;
+    const { tables, more } = await probe(tx, { ...query, limit, cursor }, Math.min(depth, limit));
+    found.push(...tables);
+    if (!more || found.length === query.limit) {
+      return found;
+    }
+    cursor = advance(
+      cursor,
+      tables.map(({ place }) => place),
+    );
+  }
+}
+
+type DueRow = FactsRow & { source: DueSource; at: Date; more: boolean };
+
+/** One step; whether there may be more after it. */
+async function probe(
+  tx: Queryable,
+  query: DueQuery,
+  depth: number,
+): Promise<{ readonly tables: readonly DueTable[]; readonly more: boolean }> {
   const { rows } = await tx.query<DueRow>({
     name: "find-due-tables",
     text: DUE_TABLES,
-    values: dueTablesValues(query),
+    values: dueTablesValues(query, depth),
   });
-  return rows.map((row) => {
-    const facts = toTableFacts(row);
-    const { environmentId, tableId } = facts;
-    if (environmentId === null) {
-      throw new Error(`table ${tableId} is due in no environment`);
-    }
-    return { place: { environmentId, source: row.source, at: row.at, tableId }, facts };
-  });
+  return { tables: rows.map(toDueTable), more: rows[0]?.more ?? false };
+}
+
+function toDueTable(row: DueRow): DueTable {
+  const facts = toTableFacts(row);
+  const { environmentId, tableId } = facts;
+  if (environmentId === null) {
+    throw new Error(`table ${tableId} is due in no environment`);
+  }
+  return { place: { environmentId, source: row.source, at: row.at, tableId }, facts };
 }

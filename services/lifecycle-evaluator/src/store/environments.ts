@@ -35,7 +35,10 @@ export async function saveEnvironmentSnapshots(
   });
 }
 
-/** Puts the newest rule of each environment in place of the one held: one row, however many tables it has (T8). */
+/**
+ * Puts the newest rule of each environment in place of the one held: one row, however many tables it has
+ * (T8).
+ */
 export async function saveEnvironmentRules(
   tx: Queryable,
   changes: readonly EnvironmentRuleChange[],

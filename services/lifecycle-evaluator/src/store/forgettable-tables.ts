@@ -2,8 +2,8 @@ import { type Pool, withTransaction } from "@lapse/kit";
 import { deleteReadHistory } from "./table-snapshots.ts";
 
 /**
- * Deletes the rows, at most `limit`, of tables that are purged or that the catalog never spoke of, and that nobody has spoken of
- * since `before`; how many.
+ * Deletes the rows, at most `limit`, of tables that are purged or that the catalog never spoke of, and that
+ * nobody has spoken of since `before`; how many.
  */
 export async function deleteForgettableTables(
   pool: Pool,

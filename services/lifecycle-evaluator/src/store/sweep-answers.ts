@@ -5,9 +5,9 @@ import { firstAnswers, type SweepAnswer } from "../domain/sweep-answer.ts";
 export type AnswerCounts = Readonly<Record<SweepAnswer["outcome"], number>>;
 
 /**
- * Records what the catalog did with tables that sweeps issued, late answers too, and counts it. Only the first answer for a table
- * counts; one for a sweep that is not known (any more) changes nothing.
- * Gives how many counted.
+ * Records what the catalog did with tables that sweeps issued, late answers too, and counts it. Only the
+ * first answer for a table counts; one for a sweep that is not known (any more) changes nothing. Gives how
+ * many counted.
  */
 export async function saveSweepAnswers(
   tx: Queryable,

@@ -61,7 +61,10 @@ export async function loadProgress(db: Queryable, sweepId: string): Promise<Swee
   };
 }
 
-/** Waits no more for what was issued `afterMs` ago or earlier; how many tables that is. An answer may still come. */
+/**
+ * Waits no more for what was issued `afterMs` ago or earlier; how many tables that is. An answer may still
+ * come.
+ */
 export async function giveUpOn(tx: Queryable, sweepId: string, afterMs: number): Promise<number> {
   const { rowCount } = await tx.query(
     `update sweep_candidate set outcome = 'unanswered'

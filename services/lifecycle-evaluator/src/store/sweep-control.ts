@@ -23,7 +23,10 @@ const CONTROL = `select paused, paused_by, pause_reason, last_started_at, now():
 /** The control as it is. */
 export const loadSweepControl = (db: Queryable): Promise<SweepControl> => load(db, CONTROL);
 
-/** The control, not to be changed by another until the transaction ends: nothing starts while it is being paused. */
+/**
+ * The control, not to be changed by another until the transaction ends: nothing starts while it is being
+ * paused.
+ */
 export const lockSweepControl = (tx: Queryable): Promise<SweepControl> =>
   load(tx, `${CONTROL} for update`);
 

@@ -167,7 +167,10 @@ export async function markHeld(tx: Queryable, sweepId: string, reason: HeldReaso
   );
 }
 
-/** Counts one more attempt of a held sweep, in place of a record of its own: an outage of a day is one record. */
+/**
+ * Counts one more attempt of a held sweep, in place of a record of its own: an outage of a day is one
+ * record.
+ */
 export async function countHeldAgain(
   tx: Queryable,
   { earlier, sweepId }: { readonly earlier: string; readonly sweepId: string },

@@ -3,8 +3,9 @@ import type { ActivityTally, ReadCount, TableActivity } from "../domain/activity
 import type { Basis } from "./basis.ts";
 
 /**
- * Merges a batch of activity into the tables, their reads per day and their sources. Times only move forward, so a
- * batch may come late or twice; only the reads per day count every call. A table not known yet is kept as `unknown`.
+ * Merges a batch of activity into the tables, their reads per day and their sources. Times only move
+ * forward, so a batch may come late or twice; only the reads per day count every call. A table not known
+ * yet is kept as `unknown`.
  */
 export async function saveActivity(
   tx: Queryable,

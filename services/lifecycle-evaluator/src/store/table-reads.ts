@@ -41,7 +41,10 @@ export async function listReadSources(
   return rows.map(({ source, last_reported_at }) => ({ source, lastReportedAt: last_reported_at }));
 }
 
-/** Deletes the reads, at most `limit` rows, of days before `day`; how many rows (T17). The last read of each table stays. */
+/**
+ * Deletes the reads, at most `limit` rows, of days before `day`; how many rows (T17). The last read of each
+ * table stays.
+ */
 export async function deleteReadsBefore(
   db: Queryable,
   { day, limit }: { readonly day: string; readonly limit: number },

@@ -2,8 +2,9 @@ import type { Queryable } from "@lapse/kit";
 import { newestByKey, type TableSnapshot } from "../domain/changes.ts";
 
 /**
- * Puts the newest of what the catalog says about each table in place of what was known; an older version changes nothing. The rows
- * are there already, with their activity: what the catalog says of a table is activity too. A purged table loses its history.
+ * Puts the newest of what the catalog says about each table in place of what was known; an older version
+ * changes nothing. The rows are there already, with their activity: what the catalog says of a table is
+ * activity too. A purged table loses its history.
  */
 export async function saveTableSnapshots(
   tx: Queryable,

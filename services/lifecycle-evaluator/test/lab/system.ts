@@ -9,7 +9,10 @@ import { type LabDatabase, labDatabase } from "./database.ts";
 import { as, type Evaluator, startTestEvaluator } from "./evaluator.ts";
 import { daysAgo, Publishers, type TableInit } from "./publishers.ts";
 
-/** An evaluator with a broker, a database and a catalog that answers: new for each test of the file that makes it. */
+/**
+ * An evaluator with a broker, a database and a catalog that answers: new for each test of the file that
+ * makes it.
+ */
 export class System {
   readonly #tokens = testTokens();
   #db: LabDatabase | undefined;

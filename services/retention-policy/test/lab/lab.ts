@@ -6,6 +6,7 @@ import {
   createMetrics,
   createPool,
   databaseClock,
+  fixedClock,
   type GrpcClient,
   type Pool,
   type Principal,
@@ -41,20 +42,20 @@ export interface Lab {
 export const DAY_MS = 86_400_000;
 const MIGRATIONS = join(import.meta.dirname, "..", "..", "migrations");
 
-export const person = (subject: string, ...roles: Role[]): Principal => ({
+const person = (subject: string, ...roles: Role[]): Principal => ({
   subject,
   tenant: "local",
   roles,
   kind: "person",
 });
 
-export async function openLab(name: string): Promise<Lab> {
+export async function openLab(name: string, at?: () => Date): Promise<Lab> {
   const database = await testDatabase({ migrations: MIGRATIONS, name });
   const log = createLogger({ service: "retention-policy", level: "silent" });
   const pool = createPool({ url: database.url, size: 20, applicationName: name, log });
   const catalog = labCatalog();
   const evaluator = labEvaluator();
-  const clock = databaseClock(pool);
+  const clock = at ? fixedClock(at) : databaseClock(pool);
   const server = createGrpcServer({
     services: [
       [
