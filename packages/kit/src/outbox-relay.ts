@@ -36,10 +36,11 @@ const AWAKE_MS = 20;
 const GAUGES_EVERY_MS = 10_000;
 const NUMBERED_AT_ONCE = 2_000;
 /**
- * A pass looks only at what lies after where it is, or it would read all it has done again while an old
- * snapshot keeps that; the next pass sees what was left behind.
+ * How long numbering, and then each stream, has the relay to itself. Within its turn it looks only at what lies
+ * after where it is, or it would read all it has done again while an old snapshot keeps that; in its next turn
+ * it sees what was left behind.
  */
-const LONGEST_PASS_MS = 5_000;
+const TURN_MS = 1_000;
 const RETRY: BackoffRange = { firstMs: 250, mostMs: 10_000 };
 
 /**
@@ -118,11 +119,10 @@ class OutboxRelay {
     }
   }
 
-  /** Numbers and publishes until nothing is left or it has taken long. */
+  /** One turn of numbering and one for each stream. */
   async #pass(): Promise<Pass> {
     const { pool, nats } = this.#options;
-    const until = performance.now() + LONGEST_PASS_MS;
-    const isOver = () => this.#stop.signal.aborted || performance.now() > until;
+    const isOver = this.#turn();
     let worked = false;
     let more = true;
     for (let after = 0n; more && !isOver(); ) {
@@ -134,14 +134,20 @@ class OutboxRelay {
     }
     for (const { stream } of await outboxStreams(pool)) {
       if (!isKnown(stream) || !nats.connected) continue;
-      const sent = await this.#send(stream, isOver);
+      const sent = await this.#send(stream);
       worked ||= sent.worked;
       more ||= sent.more;
     }
     return { worked, more };
   }
 
-  async #send(stream: StreamName, isOver: () => boolean): Promise<Pass> {
+  #turn(): () => boolean {
+    const until = performance.now() + TURN_MS;
+    return () => this.#stop.signal.aborted || performance.now() > until;
+  }
+
+  async #send(stream: StreamName): Promise<Pass> {
+    const isOver = this.#turn();
     const failing = this.#failing.get(stream);
     let worked = false;
     if (failing && failing.until > performance.now()) return { worked, more: false };
@@ -159,7 +165,7 @@ class OutboxRelay {
       }
       if (error) {
         this.#backOff(stream, count > 0 ? 0 : (failing?.times ?? 0), error);
-        if (isStreamMissing(error)) await ensureStream(this.#options.nats, stream);
+        if (isStreamMissing(error)) await this.#makeStream(stream);
         return { worked, more: false };
       }
       if (kind !== "elsewhere") this.#failing.delete(stream);
@@ -167,6 +173,14 @@ class OutboxRelay {
       after = last;
     }
     return { worked, more: true };
+  }
+
+  /** Its failure is this stream's alone, and the others go on. */
+  async #makeStream(stream: StreamName): Promise<void> {
+    const { nats, log } = this.#options;
+    await ensureStream(nats, stream).catch((error: unknown) =>
+      log.warn({ err: error, stream }, "a stream could not be made"),
+    );
   }
 
   #backOff(stream: StreamName, times: number, err: unknown): void {

@@ -119,6 +119,7 @@ describe("a consumer that was deleted", () => {
     start({ handle });
     await publish(numbered(0, 20));
     await waitFor(() => seen.length === 20);
+    await waitFor(async () => (await info()).num_ack_pending === 0);
     const { ack_floor } = await info();
     // It looks every five seconds how far it is, and sets the lag when it does.
     metrics.gauge("lapse_consumer_lag", "", ["consumer"]).set({ consumer: durable }, 99);

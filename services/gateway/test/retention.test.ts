@@ -78,6 +78,28 @@ describe("GET retention (T2)", () => {
     });
   });
 
+  test("has a change that died half-way settled, as the gateway itself, and then answers", async () => {
+    const settled: unknown[] = [];
+    harness.fakes.evaluator.getTableExpiry = () => {
+      if (settled.length < 2) throw unavailable("EVALUATOR_BEHIND", "not evaluated yet; repeat");
+      return { expiry: anExpiry() };
+    };
+    harness.fakes.policy.settleTableRetention = ({ tableId, retentionVersion }, call) => {
+      settled.push([call.principal.kind, tableId, retentionVersion]);
+      return {};
+    };
+    harness.fakes.policy.settleEnvironmentRetention = ({ policyVersion }, call) => {
+      settled.push([call.principal.kind, policyVersion]);
+      return {};
+    };
+    const { status } = await harness.call("GET", BY_NAME);
+    expect(status).toBe(200);
+    expect(settled).toEqual([
+      ["service", TABLE_ID, 5n],
+      ["service", 3n],
+    ]);
+  });
+
   test("answers 503 rather than something that may be wrong", async () => {
     harness.fakes.evaluator.getTableExpiry = () => {
       throw unavailable(

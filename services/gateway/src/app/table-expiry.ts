@@ -5,6 +5,7 @@ import type { SeenVersionsSchema, TableExpiry } from "@lapse/proto/evaluator";
 import { TableKind, TableState } from "@lapse/proto/events";
 import type { Peers } from "../peers.ts";
 import { type Call, reading } from "./call.ts";
+import { settleRetentions } from "./settle-retentions.ts";
 
 /** A table with what is known of its expiry; `none`: it is of a kind or in a state that never expires. */
 export interface TableView {
@@ -20,12 +21,15 @@ const WAIT_MS = 1_500;
  * changes, its expiry is `unknown`; that never fails the whole (T12).
  */
 export async function withExpiry(
-  { evaluator }: Pick<Peers, "evaluator">,
+  peers: Pick<Peers, "evaluator" | "policy">,
   call: Call,
   tables: readonly Table[],
 ): Promise<TableView[]> {
   const asked = tables.filter(canExpire);
-  const known = await expiries(evaluator, call, asked);
+  const answered = await expiries(peers.evaluator, call, asked);
+  const known = answered ?? new Map<string, TableExpiry>();
+  const behind = answered ? asked.filter(({ tableId }) => !answered.has(tableId)) : [];
+  if (behind.length > 0) await settleRetentions(peers, call, behind);
   return tables.map((table) => ({
     table,
     expiry: canExpire(table) ? (known.get(table.tableId) ?? "unknown") : "none",
@@ -34,7 +38,7 @@ export async function withExpiry(
 
 /** {@link withExpiry} of one table. */
 export async function oneWithExpiry(
-  peers: Pick<Peers, "evaluator">,
+  peers: Pick<Peers, "evaluator" | "policy">,
   call: Call,
   table: Table,
 ): Promise<TableView> {
@@ -53,11 +57,12 @@ export const seen = (table: Table): MessageInitShape<typeof SeenVersionsSchema> 
 export const canExpire = ({ kind, state }: Table): boolean =>
   kind === TableKind.MANAGED && (state === TableState.LIVE || state === TableState.STAGED);
 
+/** Undefined: the evaluator did not answer. */
 async function expiries(
   evaluator: Peers["evaluator"],
   call: Call,
   tables: readonly Table[],
-): Promise<ReadonlyMap<string, TableExpiry>> {
+): Promise<ReadonlyMap<string, TableExpiry> | undefined> {
   if (tables.length === 0) return new Map();
   const request = tables.map((table) => ({ tableId: table.tableId, atLeast: seen(table) }));
   try {
@@ -69,6 +74,6 @@ async function expiries(
   } catch (thrown) {
     const error = toLapseError(thrown);
     call.log.warn({ reason: error.reason, tables: tables.length }, "expiries are not to be had");
-    return new Map();
+    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { toLapseError } from "@lapse/kit";
 import type { Table, TableRefSchema } from "@lapse/proto/catalog";
 import type { TableExpiry } from "@lapse/proto/evaluator";
 import type { TableRuleSchema } from "@lapse/proto/events";
@@ -6,6 +7,7 @@ import type { SetTableRetentionResponse } from "@lapse/proto/policy";
 import type { Peers } from "../peers.ts";
 import { type Call, reading, writing } from "./call.ts";
 import { required } from "./required.ts";
+import { settleRetentions } from "./settle-retentions.ts";
 import { canExpire, seen } from "./table-expiry.ts";
 
 export type TableRef = MessageInitShape<typeof TableRefSchema>;
@@ -17,15 +19,23 @@ export type TableRef = MessageInitShape<typeof TableRefSchema>;
  * @throws unavailable when the evaluator is away, or has not read the table's latest changes in time.
  */
 export async function tableRetention(
-  { catalog, evaluator }: Pick<Peers, "catalog" | "evaluator">,
+  peers: Pick<Peers, "catalog" | "evaluator" | "policy">,
   call: Call,
   ref: TableRef,
 ): Promise<TableExpiry | undefined> {
+  const { catalog, evaluator } = peers;
   const table = required((await catalog.getTable({ table: ref }, reading(call))).table, "table");
   if (!canExpire(table)) return undefined;
   const request = { tableId: table.tableId, atLeast: seen(table) };
-  const { expiry } = await evaluator.getTableExpiry(request, reading(call));
-  return required(expiry, "expiry");
+  const ask = async () =>
+    required((await evaluator.getTableExpiry(request, reading(call))).expiry, "expiry");
+  try {
+    return await ask();
+  } catch (error) {
+    if (toLapseError(error).reason !== "EVALUATOR_BEHIND") throw error;
+    await settleRetentions(peers, call, [table]);
+    return await ask();
+  }
 }
 
 /** What a change of a table's retention led to; the table as it was right before it. */
