@@ -4,12 +4,9 @@ import { invalid, LapseError, toLapseError, unavailable } from "./errors.ts";
 /** JetStream's own error numbers (`api_error.err_code`) that Lapse acts on. */
 export const JETSTREAM = {
   consumerNotFound: 10014,
-  consumerNameInUse: 10013,
-  consumerExists: 10148,
   messageNotFound: 10037,
   insufficientStorage: 10047,
   messageTooLarge: 10054,
-  streamNameInUse: 10058,
   streamNotFound: 10059,
   wrongStream: 10060,
   streamFull: 10077,
