@@ -87,8 +87,12 @@ export async function startEvaluator(
   onStop("operations server", () => operations.stop());
 
   await migrate({ pool, directory: MIGRATIONS, log });
-  if (await adoptDayLength(pool, time.daySeconds)) {
-    log.warn({ day_seconds: time.daySeconds }, "a retention day has another length than before");
+  const moved = await adoptDayLength(pool, time.daySeconds);
+  if (moved > 0) {
+    log.warn(
+      { day_seconds: time.daySeconds, tables: moved },
+      "a retention day has another length than before: when tables expire has changed",
+    );
   }
   ensureStreams(nats, { log, signal }).catch(fail);
   const relay = startOutboxRelay({

@@ -34,7 +34,7 @@ export async function tableRetention(
   } catch (error) {
     if (toLapseError(error).reason !== "EVALUATOR_BEHIND") throw error;
     await settleRetentions(peers, call, [table]);
-    return await ask();
+    return ask();
   }
 }
 

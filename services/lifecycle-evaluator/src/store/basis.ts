@@ -46,14 +46,15 @@ export async function raiseSignalFloor(tx: Queryable): Promise<void> {
   await tx.query(`update evaluation_basis set signal_floor_at = greatest(signal_floor_at, now())`);
 }
 
-/** Brings the due times by tables' own rules in line with the basis, in one statement. */
-export async function recomputeOwnDue(tx: Queryable): Promise<void> {
+/** Brings the due times by tables' own rules in line with the basis, in one statement; of how many tables. */
+export async function recomputeOwnDue(tx: Queryable): Promise<number> {
   // A million tables take longer than a statement of the pool may.
   await tx.query(`set local statement_timeout = 0`);
-  await tx.query(`
+  const { rowCount } = await tx.query(`
     update table_state t
     set own_due_at = own_due_at(
       t.rule_kind, t.rule_days, t.rule_on, t.last_activity_at, b.signal_floor_at, b.day_seconds)
     from evaluation_basis b
     where t.rule_kind = 'days'`);
+  return rowCount ?? 0;
 }
