@@ -258,7 +258,7 @@ describe("a service that is away", () => {
 describe("every answer", () => {
   test("carries the caller's request id and trace, which the services get too", async () => {
     harness.fakes.catalog.getTable = () => ({ table: aTable() });
-    harness.fakes.evaluator.batchGetTableExpiry = () => ({});
+    harness.fakes.evaluator.batchGetTableExpiry = () => ({ expiries: [anExpiry()] });
     const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
     const headers = { traceparent, "x-request-id": "req-42" };
