@@ -2,7 +2,7 @@ import { runCli } from "./cli.ts";
 import { LocalError } from "./local-error.ts";
 
 const events =
-  "SELECT range AS id, now() - to_seconds(range) AS at, random() AS v FROM range(50000)";
+  "SELECT range AS id, now() - to_seconds(range) AS seen_at, random() AS v FROM range(50000)";
 
 /** Each a command of the CLI; together something to look at in every list. */
 const commands: readonly (readonly string[])[] = [
@@ -12,7 +12,7 @@ const commands: readonly (readonly string[])[] = [
   ["sql", events, "--into", "bronze.trial", "--mode", "create", "--expire-after", "3"],
   [
     "sql",
-    "SELECT date_trunc('hour', at) AS hour, count(*) AS n FROM bronze.events GROUP BY ALL",
+    "SELECT date_trunc('hour', seen_at) AS hour, count(*) AS n FROM bronze.events GROUP BY ALL",
     "--into",
     "silver.events_per_hour",
     "--mode",
