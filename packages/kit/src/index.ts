@@ -4,6 +4,7 @@ export type { EventAttributes } from "./cloud-events.ts";
 export { decodeMessage, encodeHeaders } from "./cloud-events.ts";
 export * from "./consumer.ts";
 export type { Handle, HandlerResult } from "./consumer-verdict.ts";
+export * from "./database-service.ts";
 export type { Delivery } from "./delivery.ts";
 export type { Headers } from "./delivery-headers.ts";
 export {

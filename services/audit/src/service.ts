@@ -1,20 +1,12 @@
 import { join } from "node:path";
 import {
-  connectNats,
-  createAuthenticator,
   createGrpcClient,
-  createGrpcServer,
-  createPool,
-  ensureStreams,
-  migrate,
   onNotify,
-  outboxHandlers,
-  readiness,
+  type Ports,
   type ServiceContext,
   startConsumer,
+  startDatabaseService,
   startGapHealer,
-  startOperationsServer,
-  startOutboxRelay,
 } from "@lapse/kit";
 import { AuditService } from "@lapse/proto/audit";
 import { OutboxService } from "@lapse/proto/common";
@@ -30,12 +22,6 @@ import { SERVICE } from "./service-name.ts";
 /** What a process gives the service to run with. */
 export type ServiceDeps = Omit<ServiceContext<AuditSettings>, "settings">;
 
-/** Where the service answers, once it does. */
-export interface Ports {
-  readonly grpc: number;
-  readonly operations: number;
-}
-
 const MIGRATIONS = join(import.meta.dirname, "..", "migrations");
 const BATCH = 500;
 
@@ -44,53 +30,13 @@ export async function startAudit(
   settings: AuditSettings,
   { log, metrics, signal, onStop, fail }: ServiceDeps,
 ): Promise<Ports> {
-  const { service, database, auth, peers } = settings;
-  const source = `lapse.${SERVICE}`;
+  const { auth, peers } = settings;
   const common = { log, metrics };
 
-  const pool = createPool({
-    url: database.url,
-    size: database.poolSize,
-    applicationName: SERVICE,
-    log,
-  });
-  onStop("database pool", () => pool.end());
-  const nats = await connectNats({
-    url: settings.nats.url,
-    replicas: settings.nats.replicas,
-    name: SERVICE,
-    ...common,
-  });
-  onStop("NATS", () => nats.close());
-
-  let serving = false;
-  const operations = await startOperationsServer({
-    host: service.host,
-    port: service.operationsPort,
-    metrics,
-    ready: readiness({
-      database: () => pool.query("select 1"),
-      nats: async () => {
-        if (!nats.connected) throw new Error("not connected");
-      },
-      grpc: async () => {
-        if (!serving) throw new Error("not serving yet");
-      },
-    }),
-  });
-  onStop("operations server", () => operations.stop());
-
-  await migrate({ pool, directory: MIGRATIONS, log });
-  ensureStreams(nats, { log, signal }).catch(fail);
-
-  const relay = startOutboxRelay({
-    pool,
-    nats,
-    source,
-    keepDays: settings.outbox.keepDays,
-    ...common,
-  });
-  onStop("outbox relay", () => relay.stop());
+  const { pool, nats, serve } = await startDatabaseService(
+    { name: SERVICE, migrations: MIGRATIONS },
+    { settings, log, metrics, signal, onStop, fail },
+  );
 
   const receiver = decisionReceiver({ pool, metrics });
   const consumer = startConsumer({
@@ -131,17 +77,5 @@ export async function startAudit(
   const listener = onNotify(pool, APPENDED_CHANNEL, (tenant) => appended.raise(tenant), { log });
   onStop("append listener", () => listener.stop());
 
-  const server = createGrpcServer({
-    services: [
-      [AuditService, auditHandlers({ pool, appended })],
-      [OutboxService, outboxHandlers({ pool, source })],
-    ],
-    authenticate: createAuthenticator(auth),
-    ...common,
-  });
-  onStop("gRPC server", () => server.stop());
-  const grpc = await server.listen(service.host, service.grpcPort);
-  server.setServing(true);
-  serving = true;
-  return { grpc, operations: operations.port };
+  return serve(AuditService, auditHandlers({ pool, appended }));
 }

@@ -11,6 +11,7 @@ import {
   type Metrics,
   type Nats,
   newId,
+  type Ports,
   retryParked,
 } from "@lapse/kit";
 import { AuditService } from "@lapse/proto/audit";
@@ -25,7 +26,7 @@ import {
   waitFor,
 } from "@lapse/test-kit";
 import { readSettings } from "../src/config.ts";
-import { type Ports, startAudit } from "../src/service.ts";
+import { startAudit } from "../src/service.ts";
 import { SILENT } from "./lab/database.ts";
 import { sentDecision } from "./lab/delivery.ts";
 import type { AuditClient } from "./lab/lab.ts";

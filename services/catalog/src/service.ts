@@ -1,21 +1,12 @@
 import { join } from "node:path";
 import {
-  connectNats,
-  createAuthenticator,
   createGrpcClient,
-  createGrpcServer,
-  createPool,
-  ensureStreams,
-  migrate,
-  outboxHandlers,
-  readiness,
+  type Ports,
   type ServiceContext,
-  startOperationsServer,
-  startOutboxRelay,
+  startDatabaseService,
 } from "@lapse/kit";
 import { type ObjectStore, openObjectStore } from "@lapse/object-store";
 import { CatalogService } from "@lapse/proto/catalog";
-import { OutboxService } from "@lapse/proto/common";
 import { LifecycleEvaluatorService } from "@lapse/proto/evaluator";
 import { RetentionPolicyService } from "@lapse/proto/policy";
 import { catalogHandlers } from "./api/catalog-handlers.ts";
@@ -35,12 +26,6 @@ export interface ServiceDeps extends Omit<ServiceContext<CatalogSettings>, "sett
   readonly jobIntervals?: Partial<JobIntervals>;
 }
 
-/** Where the service answers, once it does. */
-export interface Ports {
-  readonly grpc: number;
-  readonly operations: number;
-}
-
 const MIGRATIONS = join(import.meta.dirname, "..", "migrations");
 
 /** Starts the service; each part registers how it ends, and they end in reverse. */
@@ -48,52 +33,12 @@ export async function startCatalog(
   settings: CatalogSettings,
   { log, metrics, signal, onStop, fail, ...given }: ServiceDeps,
 ): Promise<Ports> {
-  const { service, database, time, tables } = settings;
-  const source = `lapse.${SERVICE}`;
-  const common = { log, metrics };
+  const { time, tables } = settings;
 
-  const pool = createPool({
-    url: database.url,
-    size: database.poolSize,
-    applicationName: SERVICE,
-    log,
-  });
-  onStop("database pool", () => pool.end());
-  const nats = await connectNats({
-    url: settings.nats.url,
-    replicas: settings.nats.replicas,
-    name: SERVICE,
-    ...common,
-  });
-  onStop("NATS", () => nats.close());
-
-  let serving = false;
-  const operations = await startOperationsServer({
-    host: service.host,
-    port: service.operationsPort,
-    metrics,
-    ready: readiness({
-      database: () => pool.query("select 1"),
-      nats: async () => {
-        if (!nats.connected) throw new Error("not connected");
-      },
-      grpc: async () => {
-        if (!serving) throw new Error("not serving yet");
-      },
-    }),
-  });
-  onStop("operations server", () => operations.stop());
-
-  await migrate({ pool, directory: MIGRATIONS, log });
-  ensureStreams(nats, { log, signal }).catch(fail);
-  const relay = startOutboxRelay({
-    pool,
-    nats,
-    source,
-    keepDays: settings.outbox.keepDays,
-    ...common,
-  });
-  onStop("outbox relay", () => relay.stop());
+  const { pool, nats, serve } = await startDatabaseService(
+    { name: SERVICE, migrations: MIGRATIONS },
+    { settings, log, metrics, signal, onStop, fail },
+  );
 
   const objectStore = given.objectStore ?? (await openObjectStore(objectStoreSettings(settings)));
   onStop("object store", () => objectStore.close());
@@ -112,19 +57,7 @@ export async function startCatalog(
   const jobs = startJobs(deps, given.jobIntervals);
   onStop("jobs", () => jobs.stop());
 
-  const server = createGrpcServer({
-    services: [
-      [CatalogService, catalogHandlers(deps)],
-      [OutboxService, outboxHandlers({ pool, source })],
-    ],
-    authenticate: createAuthenticator(settings.auth),
-    ...common,
-  });
-  onStop("gRPC server", () => server.stop());
-  const grpc = await server.listen(service.host, service.grpcPort);
-  server.setServing(true);
-  serving = true;
-  return { grpc, operations: operations.port };
+  return serve(CatalogService, catalogHandlers(deps));
 }
 
 function connectPeers(

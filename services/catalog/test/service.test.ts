@@ -15,6 +15,7 @@ import {
   type Nats,
   newId,
   type Pool,
+  type Ports,
   type Role,
   SUBJECTS,
 } from "@lapse/kit";
@@ -23,7 +24,7 @@ import { OutboxService } from "@lapse/proto/common";
 import { TableDueSchema, TableState } from "@lapse/proto/events";
 import { type TestDatabase, type TestNats, testDatabase, testNats, waitFor } from "@lapse/test-kit";
 import { readSettings } from "../src/config.ts";
-import { type Ports, startCatalog } from "../src/service.ts";
+import { startCatalog } from "../src/service.ts";
 import { aName, type CatalogClient } from "./lab/lab.ts";
 import { labEvaluator, labRetentionPolicy } from "./lab/peers.ts";
 import { stubPeers } from "./lab/stub-server.ts";

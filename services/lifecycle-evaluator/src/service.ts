@@ -1,20 +1,12 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import {
-  connectNats,
-  createAuthenticator,
   createGrpcClient,
-  createGrpcServer,
-  createPool,
-  ensureStreams,
-  migrate,
   newId,
   type OutboxClient,
-  outboxHandlers,
-  readiness,
+  type Ports,
   type ServiceContext,
-  startOperationsServer,
-  startOutboxRelay,
+  startDatabaseService,
 } from "@lapse/kit";
 import { OutboxService } from "@lapse/proto/common";
 import { LifecycleEvaluatorService } from "@lapse/proto/evaluator";
@@ -35,12 +27,6 @@ export interface ServiceDeps extends Omit<ServiceContext<EvaluatorSettings>, "se
   readonly timing?: Partial<Timing>;
 }
 
-/** Where the service answers, once it does. */
-export interface Ports {
-  readonly grpc: number;
-  readonly operations: number;
-}
-
 const MIGRATIONS = join(import.meta.dirname, "..", "migrations");
 
 /** Starts the service; each part registers how it ends, and they end in reverse. */
@@ -48,45 +34,15 @@ export async function startEvaluator(
   settings: EvaluatorSettings,
   { log, metrics, signal, onStop, fail, ...given }: ServiceDeps,
 ): Promise<Ports> {
-  const { service, database, tables, run, time } = settings;
+  const { tables, run, time } = settings;
   const timing: Timing = { ...DEFAULT_TIMING, ...given.timing };
-  const source = `lapse.${SERVICE}`;
   const holder = `${hostname()}:${process.pid}:${newId()}`;
   const common = { log, metrics };
 
-  const pool = createPool({
-    url: database.url,
-    size: database.poolSize,
-    applicationName: SERVICE,
-    log,
-  });
-  onStop("database pool", () => pool.end());
-  const nats = await connectNats({
-    url: settings.nats.url,
-    replicas: settings.nats.replicas,
-    name: SERVICE,
-    ...common,
-  });
-  onStop("NATS", () => nats.close());
-
-  let serving = false;
-  const operations = await startOperationsServer({
-    host: service.host,
-    port: service.operationsPort,
-    metrics,
-    ready: readiness({
-      database: () => pool.query("select 1"),
-      nats: async () => {
-        if (!nats.connected) throw new Error("not connected");
-      },
-      grpc: async () => {
-        if (!serving) throw new Error("not serving yet");
-      },
-    }),
-  });
-  onStop("operations server", () => operations.stop());
-
-  await migrate({ pool, directory: MIGRATIONS, log });
+  const { pool, nats, serve } = await startDatabaseService(
+    { name: SERVICE, migrations: MIGRATIONS },
+    { settings, log, metrics, signal, onStop, fail },
+  );
   const moved = await adoptDayLength(pool, time.daySeconds);
   if (moved > 0) {
     log.warn(
@@ -94,15 +50,6 @@ export async function startEvaluator(
       "a retention day has another length than before: when tables expire has changed",
     );
   }
-  ensureStreams(nats, { log, signal }).catch(fail);
-  const relay = startOutboxRelay({
-    pool,
-    nats,
-    source,
-    keepDays: settings.outbox.keepDays,
-    ...common,
-  });
-  onStop("outbox relay", () => relay.stop());
 
   const counters = evaluatorMetrics(metrics);
   const fence = createFence({ pool, nats, metrics: counters });
@@ -130,19 +77,7 @@ export async function startEvaluator(
   );
   onStop("clean-up", () => cleanUp.stop());
 
-  const server = createGrpcServer({
-    services: [
-      [LifecycleEvaluatorService, evaluatorHandlers(deps)],
-      [OutboxService, outboxHandlers({ pool, source })],
-    ],
-    authenticate: createAuthenticator(settings.auth),
-    ...common,
-  });
-  onStop("gRPC server", () => server.stop());
-  const grpc = await server.listen(service.host, service.grpcPort);
-  server.setServing(true);
-  serving = true;
-  return { grpc, operations: operations.port };
+  return serve(LifecycleEvaluatorService, evaluatorHandlers(deps));
 }
 
 /** The publishers that are asked for what a stream has lost, by the source of their events. */

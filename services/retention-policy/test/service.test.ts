@@ -12,6 +12,7 @@ import {
   listParked,
   type Nats,
   newId,
+  type Ports,
 } from "@lapse/kit";
 import { OutboxService } from "@lapse/proto/common";
 import {
@@ -31,7 +32,7 @@ import {
 } from "@lapse/test-kit";
 import { readSettings } from "../src/config.ts";
 import type { Environment, Table } from "../src/domain/table.ts";
-import { type Ports, startRetentionPolicy } from "../src/service.ts";
+import { startRetentionPolicy } from "../src/service.ts";
 import { labCatalog } from "./lab/catalog.ts";
 import { labEvaluator } from "./lab/evaluator.ts";
 import { DAY_MS, type PolicyClient } from "./lab/lab.ts";
