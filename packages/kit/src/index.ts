@@ -45,6 +45,7 @@ export * from "./postgres.ts";
 export * from "./principal.ts";
 export * from "./problem.ts";
 export * from "./readiness.ts";
+export * from "./refusal.ts";
 export * from "./rights.ts";
 export { createGrpcClient, forwardFrom, type GrpcClientSettings } from "./rpc/client.ts";
 export { createGrpcServer, type GrpcServer, type GrpcServerSettings } from "./rpc/server.ts";

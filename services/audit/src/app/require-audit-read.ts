@@ -1,12 +1,4 @@
-import {
-  appendDecision,
-  type CallContext,
-  databaseClock,
-  hasRight,
-  type Pool,
-  requireRight,
-  withTransaction,
-} from "@lapse/kit";
+import { type CallContext, hasRight, type Pool, recordRefusal, requireRight } from "@lapse/kit";
 import { SERVICE } from "../service-name.ts";
 
 /**
@@ -21,23 +13,15 @@ export async function requireAuditRead(
 ): Promise<void> {
   const right = "audit.read";
   if (!hasRight(principal, right)) {
-    await withTransaction(pool, async (tx) =>
-      appendDecision(
-        tx,
-        {
-          service: SERVICE,
-          tenant: principal.tenant,
-          actor: principal.subject,
-          type: "AUTHORIZATION_DENIED",
-          resource: { kind: "audit", id: "", name: "", environment: "" },
-          outcome: "refused",
-          reason: "right_missing",
-          details: { right, method },
-          traceparent,
-        },
-        await databaseClock(tx).now(),
-      ),
-    );
+    const resource = { kind: "audit", id: "", name: "", environment: "" };
+    await recordRefusal(pool, {
+      service: SERVICE,
+      resource,
+      traceparent,
+      principal,
+      right,
+      method,
+    });
   }
   requireRight(principal, right);
 }

@@ -1,8 +1,8 @@
 import type { Principal, Queryable } from "@lapse/kit";
-import { withTransaction } from "@lapse/kit";
+import { recordRefusal, withTransaction } from "@lapse/kit";
+import { SERVICE } from "../service-name.ts";
 import { transactionTime } from "../store/now.ts";
 import { AccessDenied } from "./access.ts";
-import { appendCatalogDecision } from "./decision.ts";
 import type { CatalogDeps } from "./deps.ts";
 
 /** Who makes a call, and of which trace it is part. */
@@ -46,25 +46,10 @@ export async function recordingRefusals<T>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof AccessDenied) await recordRefusal(deps, error, traceparent);
+    if (error instanceof AccessDenied) {
+      const { principal, resource, right } = error;
+      await recordRefusal(deps.pool, { service: SERVICE, resource, traceparent, principal, right });
+    }
     throw error;
   }
 }
-
-const recordRefusal = (
-  deps: CatalogDeps,
-  { principal, resource, right }: AccessDenied,
-  traceparent: string,
-): Promise<void> =>
-  withTransaction(deps.pool, async (tx) => {
-    await appendCatalogDecision(tx, await transactionTime(tx), {
-      type: "AUTHORIZATION_DENIED",
-      tenant: principal.tenant,
-      actor: principal.subject,
-      resource,
-      outcome: "refused",
-      reason: "right_missing",
-      details: { right },
-      traceparent,
-    });
-  });

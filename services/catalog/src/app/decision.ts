@@ -4,7 +4,6 @@ import type { DecidedResource } from "./access.ts";
 
 /** What the catalog decides or refuses (T32). */
 type CatalogDecisionType =
-  | "AUTHORIZATION_DENIED"
   | "ENVIRONMENT_CREATED"
   | "ENVIRONMENT_PROTECTED"
   | "ENVIRONMENT_UNPROTECTED"

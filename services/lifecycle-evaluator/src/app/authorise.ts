@@ -1,12 +1,10 @@
 import {
-  appendDecision,
   type CallContext,
-  databaseClock,
   denied,
   hasRight,
   type Principal,
   type Right,
-  withTransaction,
+  recordRefusal,
 } from "@lapse/kit";
 import { SERVICE } from "../service-name.ts";
 import type { EvaluatorDeps } from "./deps.ts";
@@ -48,23 +46,7 @@ export async function authorise(
   if (hasRight(principal, right, { owner })) {
     return;
   }
-  await withTransaction(pool, async (tx) =>
-    appendDecision(
-      tx,
-      {
-        service: SERVICE,
-        tenant: principal.tenant,
-        actor: principal.subject,
-        type: "AUTHORIZATION_DENIED",
-        resource,
-        outcome: "refused",
-        reason: "right_missing",
-        details: { right, method },
-        traceparent,
-      },
-      await databaseClock(tx).now(),
-    ),
-  );
+  await recordRefusal(pool, { service: SERVICE, resource, traceparent, principal, right, method });
   throw denied(
     "RIGHT_MISSING",
     `${principal.subject} lacks the right ${right}; ask an admin of ${principal.tenant} for a role that has it`,

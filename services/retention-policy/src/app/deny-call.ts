@@ -1,10 +1,4 @@
-import {
-  appendDecision,
-  type CallContext,
-  databaseClock,
-  denied,
-  withTransaction,
-} from "@lapse/kit";
+import { type CallContext, denied, recordRefusal } from "@lapse/kit";
 import type { PolicyDeps } from "../deps.ts";
 import { SERVICE } from "../service-name.ts";
 
@@ -32,22 +26,14 @@ export async function denyCall(
   { principal, method, traceparent }: CallContext,
   { right, tenant, resource, message }: Denial,
 ): Promise<never> {
-  await withTransaction(pool, async (tx) =>
-    appendDecision(
-      tx,
-      {
-        service: SERVICE,
-        tenant,
-        actor: principal.subject,
-        type: "AUTHORIZATION_DENIED",
-        resource,
-        outcome: "refused",
-        reason: "right_missing",
-        details: { right, method },
-        traceparent,
-      },
-      await databaseClock(tx).now(),
-    ),
-  );
+  await recordRefusal(pool, {
+    service: SERVICE,
+    resource,
+    traceparent,
+    principal,
+    right,
+    method,
+    tenant,
+  });
   throw denied("RIGHT_MISSING", message, { details: { right } });
 }
