@@ -1,4 +1,4 @@
-import { type CliRun, isPortFree, LocalStack, runCli, stackPorts } from "@lapse/local";
+import { type CliRun, freePortOffset, LocalStack, runCli } from "@lapse/local";
 import { createClient, type DecisionRecord, type LapseClient } from "@lapse/sdk";
 import { testFolder } from "@lapse/test-kit";
 
@@ -18,7 +18,7 @@ export type System = {
 /** Starts a system; `env` are its `LAPSE_*` settings. */
 export async function startSystem(env: Readonly<Record<string, string>>): Promise<System> {
   const dir = await testFolder();
-  const portOffset = await freeOffset();
+  const portOffset = await freePortOffset();
   const report: string[] = [];
   const stack = new LocalStack({
     settings: { dir, portOffset },
@@ -50,18 +50,4 @@ export async function decisionsAbout(
 ): Promise<DecisionRecord[]> {
   const page = await client.audit.list({ resource, limit: 1000 });
   return [...page.items].reverse();
-}
-
-async function freeOffset(): Promise<number> {
-  for (let attempt = 0; attempt < 50; attempt++) {
-    const offset = 1_000 + 50 * Math.floor(Math.random() * 600);
-    const { grpc, operations, ...single } = stackPorts(offset);
-    const ports = [
-      ...Object.values(single),
-      ...Object.values(grpc),
-      ...Object.values(operations),
-    ] as number[];
-    if ((await Promise.all(ports.map(isPortFree))).every(Boolean)) return offset;
-  }
-  throw new Error("no free range of ports");
 }

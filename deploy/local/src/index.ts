@@ -3,7 +3,7 @@ export { runInForeground } from "./foreground.ts";
 export type { Launch } from "./launch.ts";
 export { LocalError } from "./local-error.ts";
 export { type NatsOptions, natsAnswers, type PreparedNats, prepareNats } from "./nats-server.ts";
-export { isPortFree, type StackPorts, stackPorts } from "./ports.ts";
+export { freePortOffset, isPortFree, type StackPorts, stackPorts } from "./ports.ts";
 export {
   type PostgresOptions,
   type PreparedPostgres,

@@ -99,3 +99,14 @@ export async function requireFreePorts(ports: readonly NamedPort[]): Promise<voi
       "or move every port of Lapse: LAPSE_LOCAL__PORT_OFFSET=100 make up",
   );
 }
+
+/** An offset at which every port of a stack is free now, so that stacks run side by side. Throws a `LocalError`. */
+export async function freePortOffset(): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const offset = 1_000 + 100 * Math.floor(Math.random() * 400);
+    const ports = listPorts(stackPorts(offset));
+    const free = await Promise.all(ports.map(({ port }) => isPortFree(port)));
+    if (free.every(Boolean)) return offset;
+  }
+  throw new LocalError("No free range of ports was found for another stack.");
+}

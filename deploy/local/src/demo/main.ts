@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { LocalError } from "../local-error.ts";
-import { isPortFree, listPorts, stackPorts } from "../ports.ts";
+import { freePortOffset } from "../ports.ts";
 import { LocalStack } from "../stack.ts";
 import { DemoFailure, Stage } from "./stage.ts";
 import { tablesDemo } from "./tables.ts";
@@ -20,7 +20,7 @@ async function main(): Promise<void> {
     LAPSE_TABLES__UNDO_DAYS: "3",
   };
   const stack = new LocalStack({
-    settings: { dir, portOffset: await freeOffset() },
+    settings: { dir, portOffset: await freePortOffset() },
     env,
     report: (line) => void process.stderr.write(`${line}\n`),
   });
@@ -45,18 +45,6 @@ async function main(): Promise<void> {
 
 function withoutLapse(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([key]) => !key.startsWith("LAPSE_")));
-}
-
-/** A port offset at which nothing else listens, so that the demo runs beside other stacks. */
-async function freeOffset(): Promise<number> {
-  for (let attempt = 0; attempt < 50; attempt++) {
-    const offset = 1_000 + 100 * Math.floor(Math.random() * 400);
-    const free = await Promise.all(
-      listPorts(stackPorts(offset)).map(({ port }) => isPortFree(port)),
-    );
-    if (free.every(Boolean)) return offset;
-  }
-  throw new LocalError("No free range of ports was found for the demo's stack.");
 }
 
 try {

@@ -1,6 +1,7 @@
 import { Command } from "@commander-js/extra-typings";
 import { type Environment, type EnvironmentRetention, eachItem } from "@lapse/sdk";
 import { daysArgument } from "../arguments.ts";
+import { collect } from "../collect.ts";
 import { confirm } from "../confirm.ts";
 import { UsageError } from "../exit.ts";
 import { fields, table } from "../output/print.ts";
@@ -28,9 +29,7 @@ export function envCommand(run: Run): Command {
     .description("list environments")
     .action(() =>
       run(async ({ client, output }) => {
-        const items: Environment[] = [];
-        for await (const item of eachItem((page) => client.environments.list(page)))
-          items.push(item);
+        const items = await collect(eachItem((page) => client.environments.list(page)));
         output.show({ items, next_cursor: null }, () => environmentTable(items));
       }),
     );

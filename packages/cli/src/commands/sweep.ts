@@ -3,9 +3,9 @@ import type { Sweep, SweepRun } from "@lapse/sdk";
 import { limitArgument } from "../arguments.ts";
 import { FailedError } from "../exit.ts";
 import { fields, table } from "../output/print.ts";
+import { ruleText } from "../output/rule.ts";
 import { instantText } from "../output/time.ts";
 import type { Run } from "../program.ts";
-import { ruleText } from "./table-retention.ts";
 
 export function sweepCommand(run: Run): Command {
   const command = new Command("sweep").description("the runs that drop expired tables");

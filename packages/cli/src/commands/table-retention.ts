@@ -3,6 +3,7 @@ import type { Retention, RetentionRule } from "@lapse/sdk";
 import { daysArgument } from "../arguments.ts";
 import { UsageError } from "../exit.ts";
 import { fields } from "../output/print.ts";
+import { ruleText } from "../output/rule.ts";
 import { instantText } from "../output/time.ts";
 import type { Run } from "../program.ts";
 
@@ -60,16 +61,6 @@ function expiryText(retention: Retention): string {
   if (retention.kept === "project_asset") return "never: a deployed project builds it";
   if (retention.expires_at) return instantText(retention.expires_at);
   return retention.never ? "never" : "it does not expire: no retention is set";
-}
-
-/** The rule in words, and whether the table or its environment sets it (T2). */
-export function ruleText(retention: Retention): string | null {
-  if (retention.source === null) return null;
-  const from = retention.source === "table" ? "set on the table" : "set on its environment";
-  if (retention.never) return `never (${from})`;
-  if (retention.on) return `on ${retention.on}, from midnight UTC (${from})`;
-  const unit = retention.days === 1 ? "day" : "days";
-  return `${retention.days} ${unit} after its last activity (${from})`;
 }
 
 function shortenedText(shortened: boolean | null | undefined): string | null {

@@ -1,6 +1,6 @@
 import type { ExpiringTable, Table } from "@lapse/sdk";
-import { ruleText } from "../commands/table-retention.ts";
 import { fields, table } from "./print.ts";
+import { ruleText } from "./rule.ts";
 import { instantText } from "./time.ts";
 
 export function tableList(items: readonly Table[], environment: string): string {
