@@ -1,9 +1,14 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { create } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { AuthenticateApiKeyResponseSchema } from "@lapse/proto/catalog";
 import { exportJWK, type JWTPayload, SignJWT } from "jose";
+import { apiKeysOf } from "./api-keys.ts";
 import { createAuthenticator } from "./auth.ts";
+import { unauthenticated } from "./errors.ts";
+import type { Principal } from "./principal.ts";
 
 const keys = generateKeyPairSync("ed25519");
 const publicKey = spki(keys.publicKey);
@@ -245,4 +250,69 @@ describe("with a JWKS URL", () => {
 test("exactly one source of keys is needed", () => {
   expect(() => createAuthenticator({})).toThrow(/exactly one/);
   expect(() => createAuthenticator({ publicKey, jwksUrl: "http://x/" })).toThrow(/exactly one/);
+});
+
+describe("with API keys", () => {
+  const KEY: Principal = { subject: "key:1", tenant: "acme", roles: [], kind: "key" };
+  const verified = (principal: Principal = KEY) => ({ principal, expiresAt: Date.now() + 60_000 });
+
+  test("a token that begins as a key does is verified as one, and remembered", async () => {
+    const asked: string[] = [];
+    const authenticate = createAuthenticator(
+      { publicKey },
+      {
+        apiKeys: async (token) => {
+          asked.push(token);
+          return verified();
+        },
+      },
+    );
+    expect(await authenticate("lapse_1_secret")).toEqual(KEY);
+    expect(await authenticate("lapse_1_secret")).toEqual(KEY);
+    expect(asked).toEqual(["lapse_1_secret"]);
+    expect(await authenticate(await sign())).toMatchObject({ subject: "ana" });
+  });
+
+  test("what refuses a key is what the caller hears", async () => {
+    const apiKeys = async () => Promise.reject(unauthenticated("KEY_EXPIRED", "it has expired"));
+    const authenticate = createAuthenticator({ publicKey }, { apiKeys });
+    await expect(authenticate("lapse_1_secret")).rejects.toMatchObject({ reason: "KEY_EXPIRED" });
+  });
+
+  test("where no keys are known, one is a token like any other, and a bad one", async () => {
+    const authenticate = createAuthenticator({ publicKey });
+    await expect(authenticate("lapse_1_secret")).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
+  });
+
+  test.each([
+    ["kind", sign({ claims: { tenant: "acme", kind: "key" } })],
+    ["subject", sign({ subject: "key:1" })],
+  ])("a JWT cannot pass for a key by its %s", async (_, token) => {
+    const authenticate = createAuthenticator({ publicKey });
+    await expect(authenticate(await token)).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
+  });
+});
+
+describe("the catalog's answer about a key", () => {
+  const answer = (principal?: object, expiresAt = { seconds: 4_000_000_000n, nanos: 0 }) =>
+    apiKeysOf({
+      authenticateApiKey: async () =>
+        create(AuthenticateApiKeyResponseSchema, { ...(principal && { principal }), expiresAt }),
+    })("lapse_1_secret");
+
+  test("is the key's principal, until the key's expiry", async () => {
+    const principal = { subject: "key:1", tenant: "acme", roles: ["reader"] };
+    expect(await answer(principal)).toEqual({
+      principal: { ...principal, kind: "key" },
+      expiresAt: 4_000_000_000_000,
+    });
+  });
+
+  test.each([
+    ["nobody", undefined],
+    ["somebody else", { subject: "ana", tenant: "acme" }],
+    ["a service", { subject: "key:1", tenant: "*" }],
+  ])("is not accepted when it names %s", async (_, principal) => {
+    await expect(answer(principal)).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
+  });
 });

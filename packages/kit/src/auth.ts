@@ -6,9 +6,10 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from "jose";
+import { API_KEY_PREFIX, KEY_SUBJECT, type VerifyApiKey } from "./api-keys.ts";
 import { LapseError, unauthenticated, unavailable } from "./errors.ts";
 import { type Principal, parsePrincipal } from "./principal.ts";
-import { rememberVerified } from "./verified-tokens.ts";
+import { API_KEY_LIMITS, rememberVerified, type Verified } from "./verified-tokens.ts";
 
 /** Who issues tokens: exactly one of `jwksUrl` and `publicKey` (PEM, SPKI). */
 export interface AuthSettings {
@@ -28,12 +29,25 @@ const CLOCK_TOLERANCE_S = 5;
 const LONGEST_TOKEN = 8_192;
 
 /**
- * Verifies JWTs with claims `sub`, `tenant`, `roles` and `kind` (person unless said).
+ * Verifies JWTs with claims `sub`, `tenant`, `roles` and `kind` (person unless said), and API keys where
+ * `apiKeys` says what they stand for.
  *
- * The result throws unauthenticated `TOKEN_INVALID` or `TOKEN_EXPIRED`, and unavailable
- * `KEYS_UNAVAILABLE` when the keys cannot be fetched, which says nothing about the token.
+ * The result throws unauthenticated `TOKEN_INVALID`, `TOKEN_EXPIRED` or what `apiKeys` throws, and
+ * unavailable `KEYS_UNAVAILABLE` when the keys cannot be fetched, which says nothing about the token.
  */
-export function createAuthenticator(settings: AuthSettings): Authenticate {
+export function createAuthenticator(
+  settings: AuthSettings,
+  { apiKeys }: { readonly apiKeys?: VerifyApiKey | undefined } = {},
+): Authenticate {
+  const ofJwt = rememberVerified(jwtVerifier(settings));
+  const ofKey = apiKeys && rememberVerified(apiKeys, API_KEY_LIMITS);
+  return async (token) => {
+    if (token.length > LONGEST_TOKEN) throw refused("it is too long");
+    return ofKey && token.startsWith(API_KEY_PREFIX) ? ofKey(token) : ofJwt(token);
+  };
+}
+
+function jwtVerifier(settings: AuthSettings): (token: string) => Promise<Verified> {
   const keys = keySource(settings);
   const options: JWTVerifyOptions = {
     algorithms: ALGORITHMS,
@@ -41,16 +55,18 @@ export function createAuthenticator(settings: AuthSettings): Authenticate {
     ...(settings.issuer !== undefined && { issuer: settings.issuer }),
     ...(settings.audience !== undefined && { audience: settings.audience }),
   };
-  return rememberVerified(async (token) => {
-    if (token.length > LONGEST_TOKEN) throw refused("it is too long");
+  return async (token) => {
     const { payload } = await jwtVerify(token, keys, options).catch((error: unknown) => {
       throw toRefusal(error);
     });
     const { sub: subject, tenant, roles, kind, exp = Number.POSITIVE_INFINITY } = payload;
     const principal = parsePrincipal({ subject, tenant, roles, kind });
     if (typeof principal === "string") throw refused(`its claims are wrong (${principal})`);
+    if (principal.kind === "key" || principal.subject.startsWith(KEY_SUBJECT)) {
+      throw refused("it claims to be an API key, which is shown as itself");
+    }
     return { principal, expiresAt: exp * 1_000 };
-  });
+  };
 }
 
 function keySource({ jwksUrl, publicKey }: AuthSettings): JWTVerifyGetKey {

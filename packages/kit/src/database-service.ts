@@ -1,4 +1,6 @@
+import { AccessService } from "@lapse/proto/catalog";
 import { OutboxService } from "@lapse/proto/common";
+import { apiKeysOf, type VerifyApiKey } from "./api-keys.ts";
 import { createAuthenticator } from "./auth.ts";
 import { ensureStreams } from "./ensure-streams.ts";
 import { migrate } from "./migrate.ts";
@@ -8,16 +10,22 @@ import { startOutboxRelay } from "./outbox-relay.ts";
 import { outboxHandlers } from "./outbox-service.ts";
 import { createPool, type Pool } from "./postgres.ts";
 import { readiness } from "./readiness.ts";
+import { createGrpcClient } from "./rpc/client.ts";
 import { createGrpcServer } from "./rpc/server.ts";
 import type { Handlers, ServiceDesc } from "./rpc/types.ts";
 import type { ServiceContext } from "./service.ts";
 import type { Settings } from "./settings/load.ts";
+import type { SecretSource } from "./settings/secret-file.ts";
 
 /** What every service with a database of its own cannot run without. */
 export type DatabaseServiceSettings = Settings & {
   readonly database: { readonly url: string };
   readonly nats: { readonly url: string };
+  readonly auth: { readonly serviceToken: SecretSource };
 };
+
+/** A service by gRPC, and what answers it. */
+export type Served<S extends ServiceDesc> = readonly [S, Handlers<S>];
 
 /** Where a service answers, once it does. */
 export interface Ports {
@@ -29,8 +37,18 @@ export interface Ports {
 export interface DatabaseService {
   readonly pool: Pool;
   readonly nats: Nats;
-  /** Serves `desc` and the service's outbox by gRPC; from then on the service is ready. */
-  serve<S extends ServiceDesc>(desc: S, handlers: Handlers<S>): Promise<Ports>;
+  /** Serves these and the service's outbox by gRPC; from then on the service is ready. */
+  serve<const S extends readonly ServiceDesc[]>(
+    ...services: { readonly [K in keyof S]: Served<S[K]> }
+  ): Promise<Ports>;
+}
+
+/** What sets one such service apart from the others, to its foundations. */
+export interface DatabaseServiceSpec {
+  readonly name: string;
+  readonly migrations: string;
+  /** What API keys stand for; the catalog is asked unless given. */
+  readonly apiKeys?: (pool: Pool) => VerifyApiKey;
 }
 
 /**
@@ -38,7 +56,7 @@ export interface DatabaseService {
  * from `migrations`, streams, outbox relay. Each part registers how it ends, and they end in reverse.
  */
 export async function startDatabaseService<S extends DatabaseServiceSettings>(
-  { name, migrations }: { readonly name: string; readonly migrations: string },
+  { name, migrations, apiKeys }: DatabaseServiceSpec,
   { settings, log, metrics, signal, onStop, fail }: ServiceContext<S>,
 ): Promise<DatabaseService> {
   const { service, database, auth } = settings;
@@ -88,16 +106,26 @@ export async function startDatabaseService<S extends DatabaseServiceSettings>(
   });
   onStop("outbox relay", () => relay.stop());
 
+  const access = () => {
+    const { serviceToken } = auth;
+    const client = createGrpcClient(AccessService, {
+      url: settings.peers.catalogUrl,
+      serviceToken,
+      log,
+    });
+    onStop("access client", async () => client.close());
+    return client;
+  };
+
   return {
     pool,
     nats,
-    async serve(desc, handlers) {
+    async serve(...services) {
       const server = createGrpcServer({
-        services: [
-          [desc, handlers],
-          [OutboxService, outboxHandlers({ pool, source })],
-        ],
-        authenticate: createAuthenticator(auth),
+        services: [...services, [OutboxService, outboxHandlers({ pool, source })]],
+        authenticate: createAuthenticator(auth, {
+          apiKeys: apiKeys?.(pool) ?? apiKeysOf(access()),
+        }),
         ...common,
       });
       onStop("gRPC server", () => server.stop());

@@ -1,3 +1,4 @@
+export * from "./api-keys.ts";
 export * from "./auth.ts";
 export * from "./clock.ts";
 export type { EventAttributes } from "./cloud-events.ts";

@@ -1,16 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Principal, parsePrincipal, ROLES, type Role } from "./principal.ts";
-import { hasRight, type Right, requireRight } from "./rights.ts";
+import { hasRight, RIGHTS, type Right, requireRight, rightsFrom } from "./rights.ts";
 
-const RIGHTS: Right[] = [
-  "table.read",
-  "table.write",
-  "table.create",
-  "table.drop",
-  "environment.manage",
-  "sweep.manage",
-  "audit.read",
-];
 const person = (...roles: Role[]): Principal => ({
   subject: "ana",
   tenant: "acme",
@@ -25,8 +16,8 @@ describe("hasRight", () => {
     ["reader", ["table.read"]],
     ["writer", ["table.read", "table.write"]],
     ["data_engineer", ["table.read", "table.write", "table.create", "table.drop"]],
-    ["admin", RIGHTS],
-    ["superadmin", RIGHTS],
+    ["admin", [...RIGHTS]],
+    ["superadmin", [...RIGHTS]],
   ])("a %s may %j", (role, rights) => {
     expect(rightsOf(person(role))).toEqual(rights);
   });
@@ -44,8 +35,18 @@ describe("hasRight", () => {
   });
 
   test("T6 the owner of a table may anything on it, and nothing else", () => {
-    expect(rightsOf(person(), "ana")).toEqual(["table.read", "table.write", "table.drop"]);
+    expect(rightsOf(person(), "ana")).toEqual([
+      "table.read",
+      "table.write",
+      "table.drop",
+      "access.manage",
+    ]);
     expect(rightsOf(person(), "ben")).toEqual([]);
+  });
+
+  test("T6 what the catalog says of the thing in question counts beside the roles", () => {
+    expect(hasRight(person(), "table.drop", { rights: ["table.drop"] })).toBe(true);
+    expect(hasRight(person(), "table.write", { rights: ["table.drop"] })).toBe(false);
   });
 
   test("a service may anything", () => {
@@ -87,5 +88,28 @@ describe("parsePrincipal", () => {
     [null, /expected object/],
   ])("refuses %j", (value, why) => {
     expect(parsePrincipal(value)).toMatch(why);
+  });
+});
+
+describe("rightsFrom", () => {
+  test("T6 roles, grants and ownership add up, each right once and sorted", () => {
+    expect(rightsFrom({ roles: ["reader"], grants: ["write"] })).toEqual([
+      "table.read",
+      "table.write",
+    ]);
+    expect(rightsFrom({ roles: [], isOwner: true })).toEqual([
+      "access.manage",
+      "table.drop",
+      "table.read",
+      "table.write",
+    ]);
+  });
+
+  test("a grant to write or drop shows the table", () => {
+    expect(rightsFrom({ roles: [], grants: ["drop"] })).toEqual(["table.drop", "table.read"]);
+  });
+
+  test("nothing given is no right", () => {
+    expect(rightsFrom({ roles: [] })).toEqual([]);
   });
 });

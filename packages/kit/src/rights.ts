@@ -1,50 +1,83 @@
 import { denied } from "./errors.ts";
 import type { Principal, Role } from "./principal.ts";
 
-export type Right =
-  | "table.read"
-  | "table.write"
-  | "table.create"
-  | "table.drop"
-  | "environment.manage"
-  | "sweep.manage"
-  | "audit.read";
+export const RIGHTS = [
+  "table.read",
+  "table.write",
+  "table.create",
+  "table.drop",
+  "access.manage",
+  "environment.manage",
+  "sweep.manage",
+  "audit.read",
+] as const;
+export type Right = (typeof RIGHTS)[number];
+
+/** What can be granted to somebody on one table. */
+export const TABLE_GRANTS = ["read", "write", "drop"] as const;
+export type TableGrant = (typeof TABLE_GRANTS)[number];
 
 const READER: readonly Right[] = ["table.read"];
 const WRITER: readonly Right[] = [...READER, "table.write"];
 const DATA_ENGINEER: readonly Right[] = [...WRITER, "table.create", "table.drop"];
-const ADMIN: readonly Right[] = [
-  ...DATA_ENGINEER,
-  "environment.manage",
-  "sweep.manage",
-  "audit.read",
-];
 
-const RIGHTS: Record<Role, readonly Right[]> = {
+const BY_ROLE: Record<Role, readonly Right[]> = {
   reader: READER,
   writer: WRITER,
   data_engineer: DATA_ENGINEER,
-  admin: ADMIN,
-  superadmin: ADMIN,
+  admin: RIGHTS,
+  superadmin: RIGHTS,
 };
 
 /** What the owner of a table may do with it, whatever their roles. */
-const OWNER: readonly Right[] = ["table.read", "table.write", "table.drop"];
+const OWNER: readonly Right[] = ["table.read", "table.write", "table.drop", "access.manage"];
+
+/** Who may write to a table or drop it may see it. */
+const BY_GRANT: Record<TableGrant, readonly Right[]> = {
+  read: ["table.read"],
+  write: ["table.read", "table.write"],
+  drop: ["table.read", "table.drop"],
+};
+
+/** What somebody has been given, by whichever way. */
+export interface Given {
+  /** From the token, in the tenant, and in the environment in question. */
+  readonly roles: readonly Role[];
+  /** On the table in question. */
+  readonly grants?: readonly TableGrant[];
+  readonly isOwner?: boolean;
+}
+
+/** All rights that follow from what was given, each once, sorted. */
+export function rightsFrom({ roles, grants = [], isOwner = false }: Given): Right[] {
+  const rights = new Set([
+    ...roles.flatMap((role) => BY_ROLE[role]),
+    ...grants.flatMap((grant) => BY_GRANT[grant]),
+    ...(isOwner ? OWNER : []),
+  ]);
+  return [...rights].sort();
+}
 
 /** What the right is asked for. */
 export interface RightScope {
   /** Subject of the owner of the table in question. */
   readonly owner?: string | undefined;
+  /** What the catalog says the principal may do with the thing in question, beyond its own roles. */
+  readonly rights?: readonly string[] | undefined;
 }
 
 /**
  * Whether `principal` has `right` in its own tenant; whether the thing belongs to that tenant is for the
  * caller to have checked (another tenant's thing does not exist). A service may do anything.
  */
-export function hasRight(principal: Principal, right: Right, { owner }: RightScope = {}): boolean {
-  if (principal.kind === "service") return true;
+export function hasRight(
+  principal: Principal,
+  right: Right,
+  { owner, rights = [] }: RightScope = {},
+): boolean {
+  if (principal.kind === "service" || rights.includes(right)) return true;
   if (owner !== undefined && owner === principal.subject && OWNER.includes(right)) return true;
-  return principal.roles.some((role) => RIGHTS[role].includes(right));
+  return principal.roles.some((role) => BY_ROLE[role].includes(right));
 }
 
 /** @throws denied `RIGHT_MISSING` unless {@link hasRight}. */

@@ -77,5 +77,5 @@ export async function startAudit(
   const listener = onNotify(pool, APPENDED_CHANNEL, (tenant) => appended.raise(tenant), { log });
   onStop("append listener", () => listener.stop());
 
-  return serve(AuditService, auditHandlers({ pool, appended }));
+  return serve([AuditService, auditHandlers({ pool, appended })]);
 }

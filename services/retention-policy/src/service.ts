@@ -53,5 +53,5 @@ export async function startRetentionPolicy(
     evaluator: evaluatorPeer(evaluator),
     dayLength: dayLength(settings.time.daySeconds),
   });
-  return serve(RetentionPolicyService, handlers);
+  return serve([RetentionPolicyService, handlers]);
 }

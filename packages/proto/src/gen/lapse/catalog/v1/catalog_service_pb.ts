@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file lapse/catalog/v1/catalog_service.proto.
  */
 export const file_lapse_catalog_v1_catalog_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZsYXBzZS9jYXRhbG9nL3YxL2NhdGFsb2dfc2VydmljZS5wcm90bxIQbGFwc2UuY2F0YWxvZy52MSLgAQoLRW52aXJvbm1lbnQSFgoOZW52aXJvbm1lbnRfaWQYASABKAkSDgoGdGVuYW50GAIgASgJEgwKBG5hbWUYAyABKAkSEQoJcHJvdGVjdGVkGAQgASgIEhYKDmNoYW5nZV92ZXJzaW9uGAUgASgEEhYKDnBvbGljeV92ZXJzaW9uGAYgASgEEhQKDHRhYmxlX2J1Y2tldBgHIAEoCRISCgpjcmVhdGVkX2J5GAggASgJEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjYKBkNvbHVtbhIMCgRuYW1lGAEgASgJEgwKBHR5cGUYAiABKAkSEAoIcmVxdWlyZWQYAyABKAgipAYKBVRhYmxlEhAKCHRhYmxlX2lkGAEgASgJEg4KBnRlbmFudBgCIAEoCRIWCg5lbnZpcm9ubWVudF9pZBgDIAEoCRITCgtlbnZpcm9ubWVudBgEIAEoCRIRCgluYW1lc3BhY2UYBSABKAkSDAoEbmFtZRgGIAEoCRIoCgRraW5kGAcgASgOMhoubGFwc2UuZXZlbnRzLnYxLlRhYmxlS2luZBIqCgVzdGF0ZRgIIAEoDjIbLmxhcHNlLmV2ZW50cy52MS5UYWJsZVN0YXRlEg0KBW93bmVyGAkgASgJEhMKC2Rlc2NyaXB0aW9uGAogASgJEikKB2NvbHVtbnMYCyADKAsyGC5sYXBzZS5jYXRhbG9nLnYxLkNvbHVtbhIQCghsb2NhdGlvbhgMIAEoCRIWCg5jaGFuZ2VfdmVyc2lvbhgNIAEoBBIZChFyZXRlbnRpb25fdmVyc2lvbhgOIAEoBBIuCgpjcmVhdGVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9sYXN0X2NoYW5nZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jlc3RvcmVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkcm9wcGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtkcm9wX3JlYXNvbhgTIAEoCRIuCgp1bmRvX3VudGlsGBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglyb3dfY291bnQYFSABKAQSEQoJYnl0ZV9zaXplGBYgASgEEhIKCmZpbGVfY291bnQYFyABKA0SHQoVZW52aXJvbm1lbnRfcHJvdGVjdGVkGBggASgIEiIKGmVudmlyb25tZW50X3BvbGljeV92ZXJzaW9uGBkgASgEEhUKDXByb2plY3RfYXNzZXQYGiABKAgSDgoGYnVja2V0GBsgASgJEhIKCmtleV9wcmVmaXgYHCABKAkiVgoIVGFibGVSZWYSEgoIdGFibGVfaWQYASABKAlIABIvCgRuYW1lGAIgASgLMh8ubGFwc2UuY2F0YWxvZy52MS5RdWFsaWZpZWROYW1lSABCBQoDcmVmIkUKDVF1YWxpZmllZE5hbWUSEwoLZW52aXJvbm1lbnQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEgwKBG5hbWUYAyABKAkiQQoORW52aXJvbm1lbnRSZWYSGAoOZW52aXJvbm1lbnRfaWQYASABKAlIABIOCgRuYW1lGAIgASgJSABCBQoDcmVmIjsKGENyZWF0ZUVudmlyb25tZW50UmVxdWVzdBIMCgRuYW1lGAEgASgJEhEKCXByb3RlY3RlZBgCIAEoCCJPChlDcmVhdGVFbnZpcm9ubWVudFJlc3BvbnNlEjIKC2Vudmlyb25tZW50GAEgASgLMh0ubGFwc2UuY2F0YWxvZy52MS5FbnZpcm9ubWVudCJOChVHZXRFbnZpcm9ubWVudFJlcXVlc3QSNQoLZW52aXJvbm1lbnQYASABKAsyIC5sYXBzZS5jYXRhbG9nLnYxLkVudmlyb25tZW50UmVmIkwKFkdldEVudmlyb25tZW50UmVzcG9uc2USMgoLZW52aXJvbm1lbnQYASABKAsyHS5sYXBzZS5jYXRhbG9nLnYxLkVudmlyb25tZW50IjgKF0xpc3RFbnZpcm9ubWVudHNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgFEg4KBmN1cnNvchgCIAEoCSJkChhMaXN0RW52aXJvbm1lbnRzUmVzcG9uc2USMwoMZW52aXJvbm1lbnRzGAEgAygLMh0ubGFwc2UuY2F0YWxvZy52MS5FbnZpcm9ubWVudBITCgtuZXh0X2N1cnNvchgCIAEoCSJ3ChhVcGRhdGVFbnZpcm9ubWVudFJlcXVlc3QSNQoLZW52aXJvbm1lbnQYASABKAsyIC5sYXBzZS5jYXRhbG9nLnYxLkVudmlyb25tZW50UmVmEhYKCXByb3RlY3RlZBgCIAEoCEgAiAEBQgwKCl9wcm90ZWN0ZWQiTwoZVXBkYXRlRW52aXJvbm1lbnRSZXNwb25zZRIyCgtlbnZpcm9ubWVudBgBIAEoCzIdLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnQiUAoXVG91Y2hFbnZpcm9ubWVudFJlcXVlc3QSNQoLZW52aXJvbm1lbnQYASABKAsyIC5sYXBzZS5jYXRhbG9nLnYxLkVudmlyb25tZW50UmVmIk4KGFRvdWNoRW52aXJvbm1lbnRSZXNwb25zZRIyCgtlbnZpcm9ubWVudBgBIAEoCzIdLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnQivQEKEkNyZWF0ZVRhYmxlUmVxdWVzdBItCgRuYW1lGAEgASgLMh8ubGFwc2UuY2F0YWxvZy52MS5RdWFsaWZpZWROYW1lEigKBGtpbmQYAiABKA4yGi5sYXBzZS5ldmVudHMudjEuVGFibGVLaW5kEikKB2NvbHVtbnMYAyADKAsyGC5sYXBzZS5jYXRhbG9nLnYxLkNvbHVtbhITCgtkZXNjcmlwdGlvbhgEIAEoCRIOCgZzdGFnZWQYBSABKAgiPQoTQ3JlYXRlVGFibGVSZXNwb25zZRImCgV0YWJsZRgBIAEoCzIXLmxhcHNlLmNhdGFsb2cudjEuVGFibGUiPAoPR2V0VGFibGVSZXF1ZXN0EikKBXRhYmxlGAEgASgLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZiI6ChBHZXRUYWJsZVJlc3BvbnNlEiYKBXRhYmxlGAEgASgLMhcubGFwc2UuY2F0YWxvZy52MS5UYWJsZSJ8ChFMaXN0VGFibGVzUmVxdWVzdBI1CgtlbnZpcm9ubWVudBgBIAEoCzIgLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnRSZWYSEQoJbmFtZXNwYWNlGAIgASgJEg0KBWxpbWl0GAMgASgFEg4KBmN1cnNvchgEIAEoCSJSChJMaXN0VGFibGVzUmVzcG9uc2USJwoGdGFibGVzGAEgAygLMhcubGFwc2UuY2F0YWxvZy52MS5UYWJsZRITCgtuZXh0X2N1cnNvchgCIAEoCSJpChJVcGRhdGVUYWJsZVJlcXVlc3QSKQoFdGFibGUYASABKAsyGi5sYXBzZS5jYXRhbG9nLnYxLlRhYmxlUmVmEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQFCDgoMX2Rlc2NyaXB0aW9uIj0KE1VwZGF0ZVRhYmxlUmVzcG9uc2USJgoFdGFibGUYASABKAsyFy5sYXBzZS5jYXRhbG9nLnYxLlRhYmxlIj4KCERhdGFGaWxlEgwKBHBhdGgYASABKAkSEQoJYnl0ZV9zaXplGAIgASgEEhEKCXJvd19jb3VudBgDIAEoBCKeAgoSQ29tbWl0VGFibGVSZXF1ZXN0EikKBXRhYmxlGAEgASgLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZhI0CglvcGVyYXRpb24YAiABKA4yIS5sYXBzZS5jYXRhbG9nLnYxLkNvbW1pdE9wZXJhdGlvbhIpCgVmaWxlcxgDIAMoCzIaLmxhcHNlLmNhdGFsb2cudjEuRGF0YUZpbGUSJAoXZXhwZWN0ZWRfY2hhbmdlX3ZlcnNpb24YBCABKARIAIgBARIpCgdjb2x1bW5zGAUgAygLMhgubGFwc2UuY2F0YWxvZy52MS5Db2x1bW4SDwoHaG9sZF9pZBgGIAEoCUIaChhfZXhwZWN0ZWRfY2hhbmdlX3ZlcnNpb24iUgoTQ29tbWl0VGFibGVSZXNwb25zZRImCgV0YWJsZRgBIAEoCzIXLmxhcHNlLmNhdGFsb2cudjEuVGFibGUSEwoLc25hcHNob3RfaWQYAiABKAkiQgoVTGlzdFRhYmxlRmlsZXNSZXF1ZXN0EikKBXRhYmxlGAEgASgLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZiKBAQoWTGlzdFRhYmxlRmlsZXNSZXNwb25zZRImCgV0YWJsZRgBIAEoCzIXLmxhcHNlLmNhdGFsb2cudjEuVGFibGUSEwoLc25hcHNob3RfaWQYAiABKAkSKgoFZmlsZXMYAyADKAsyGy5sYXBzZS5jYXRhbG9nLnYxLlRhYmxlRmlsZSJMCglUYWJsZUZpbGUSDAoEcGF0aBgBIAEoCRILCgN1cmkYAiABKAkSEQoJYnl0ZV9zaXplGAMgASgEEhEKCXJvd19jb3VudBgEIAEoBCI9ChBEcm9wVGFibGVSZXF1ZXN0EikKBXRhYmxlGAEgASgLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZiI7ChFEcm9wVGFibGVSZXNwb25zZRImCgV0YWJsZRgBIAEoCzIXLmxhcHNlLmNhdGFsb2cudjEuVGFibGUiUAoSVW5kcm9wVGFibGVSZXF1ZXN0EikKBXRhYmxlGAEgASgLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZhIPCgdhc19uYW1lGAIgASgJIj0KE1VuZHJvcFRhYmxlUmVzcG9uc2USJgoFdGFibGUYASABKAsyFy5sYXBzZS5jYXRhbG9nLnYxLlRhYmxlInAKGExpc3REcm9wcGVkVGFibGVzUmVxdWVzdBI1CgtlbnZpcm9ubWVudBgBIAEoCzIgLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnRSZWYSDQoFbGltaXQYAiABKAUSDgoGY3Vyc29yGAMgASgJIlkKGUxpc3REcm9wcGVkVGFibGVzUmVzcG9uc2USJwoGdGFibGVzGAEgAygLMhcubGFwc2UuY2F0YWxvZy52MS5UYWJsZRITCgtuZXh0X2N1cnNvchgCIAEoCSI+ChFUb3VjaFRhYmxlUmVxdWVzdBIpCgV0YWJsZRgBIAEoCzIaLmxhcHNlLmNhdGFsb2cudjEuVGFibGVSZWYiPAoSVG91Y2hUYWJsZVJlc3BvbnNlEiYKBXRhYmxlGAEgASgLMhcubGFwc2UuY2F0YWxvZy52MS5UYWJsZSKnAQoESG9sZBIPCgdob2xkX2lkGAEgASgJEhAKCHRhYmxlX2lkGAIgASgJEgwKBGtpbmQYAyABKAkSDgoGaG9sZGVyGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkwKEUNyZWF0ZUhvbGRSZXF1ZXN0EikKBXRhYmxlGAEgASgLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZhIMCgRraW5kGAIgASgJIjoKEkNyZWF0ZUhvbGRSZXNwb25zZRIkCgRob2xkGAEgASgLMhYubGFwc2UuY2F0YWxvZy52MS5Ib2xkIiMKEFJlbmV3SG9sZFJlcXVlc3QSDwoHaG9sZF9pZBgBIAEoCSI5ChFSZW5ld0hvbGRSZXNwb25zZRIkCgRob2xkGAEgASgLMhYubGFwc2UuY2F0YWxvZy52MS5Ib2xkIiUKElJlbGVhc2VIb2xkUmVxdWVzdBIPCgdob2xkX2lkGAEgASgJIhUKE1JlbGVhc2VIb2xkUmVzcG9uc2UqjQEKD0NvbW1pdE9wZXJhdGlvbhIgChxDT01NSVRfT1BFUkFUSU9OX1VOU1BFQ0lGSUVEEAASGwoXQ09NTUlUX09QRVJBVElPTl9BUFBFTkQQARIcChhDT01NSVRfT1BFUkFUSU9OX1JFUExBQ0UQAhIdChlDT01NSVRfT1BFUkFUSU9OX01BSU5UQUlOEAMy0A0KDkNhdGFsb2dTZXJ2aWNlEmwKEUNyZWF0ZUVudmlyb25tZW50EioubGFwc2UuY2F0YWxvZy52MS5DcmVhdGVFbnZpcm9ubWVudFJlcXVlc3QaKy5sYXBzZS5jYXRhbG9nLnYxLkNyZWF0ZUVudmlyb25tZW50UmVzcG9uc2USYwoOR2V0RW52aXJvbm1lbnQSJy5sYXBzZS5jYXRhbG9nLnYxLkdldEVudmlyb25tZW50UmVxdWVzdBooLmxhcHNlLmNhdGFsb2cudjEuR2V0RW52aXJvbm1lbnRSZXNwb25zZRJpChBMaXN0RW52aXJvbm1lbnRzEikubGFwc2UuY2F0YWxvZy52MS5MaXN0RW52aXJvbm1lbnRzUmVxdWVzdBoqLmxhcHNlLmNhdGFsb2cudjEuTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlEmwKEVVwZGF0ZUVudmlyb25tZW50EioubGFwc2UuY2F0YWxvZy52MS5VcGRhdGVFbnZpcm9ubWVudFJlcXVlc3QaKy5sYXBzZS5jYXRhbG9nLnYxLlVwZGF0ZUVudmlyb25tZW50UmVzcG9uc2USaQoQVG91Y2hFbnZpcm9ubWVudBIpLmxhcHNlLmNhdGFsb2cudjEuVG91Y2hFbnZpcm9ubWVudFJlcXVlc3QaKi5sYXBzZS5jYXRhbG9nLnYxLlRvdWNoRW52aXJvbm1lbnRSZXNwb25zZRJaCgtDcmVhdGVUYWJsZRIkLmxhcHNlLmNhdGFsb2cudjEuQ3JlYXRlVGFibGVSZXF1ZXN0GiUubGFwc2UuY2F0YWxvZy52MS5DcmVhdGVUYWJsZVJlc3BvbnNlElEKCEdldFRhYmxlEiEubGFwc2UuY2F0YWxvZy52MS5HZXRUYWJsZVJlcXVlc3QaIi5sYXBzZS5jYXRhbG9nLnYxLkdldFRhYmxlUmVzcG9uc2USVwoKTGlzdFRhYmxlcxIjLmxhcHNlLmNhdGFsb2cudjEuTGlzdFRhYmxlc1JlcXVlc3QaJC5sYXBzZS5jYXRhbG9nLnYxLkxpc3RUYWJsZXNSZXNwb25zZRJaCgtVcGRhdGVUYWJsZRIkLmxhcHNlLmNhdGFsb2cudjEuVXBkYXRlVGFibGVSZXF1ZXN0GiUubGFwc2UuY2F0YWxvZy52MS5VcGRhdGVUYWJsZVJlc3BvbnNlEloKC0NvbW1pdFRhYmxlEiQubGFwc2UuY2F0YWxvZy52MS5Db21taXRUYWJsZVJlcXVlc3QaJS5sYXBzZS5jYXRhbG9nLnYxLkNvbW1pdFRhYmxlUmVzcG9uc2USYwoOTGlzdFRhYmxlRmlsZXMSJy5sYXBzZS5jYXRhbG9nLnYxLkxpc3RUYWJsZUZpbGVzUmVxdWVzdBooLmxhcHNlLmNhdGFsb2cudjEuTGlzdFRhYmxlRmlsZXNSZXNwb25zZRJUCglEcm9wVGFibGUSIi5sYXBzZS5jYXRhbG9nLnYxLkRyb3BUYWJsZVJlcXVlc3QaIy5sYXBzZS5jYXRhbG9nLnYxLkRyb3BUYWJsZVJlc3BvbnNlEloKC1VuZHJvcFRhYmxlEiQubGFwc2UuY2F0YWxvZy52MS5VbmRyb3BUYWJsZVJlcXVlc3QaJS5sYXBzZS5jYXRhbG9nLnYxLlVuZHJvcFRhYmxlUmVzcG9uc2USbAoRTGlzdERyb3BwZWRUYWJsZXMSKi5sYXBzZS5jYXRhbG9nLnYxLkxpc3REcm9wcGVkVGFibGVzUmVxdWVzdBorLmxhcHNlLmNhdGFsb2cudjEuTGlzdERyb3BwZWRUYWJsZXNSZXNwb25zZRJXCgpUb3VjaFRhYmxlEiMubGFwc2UuY2F0YWxvZy52MS5Ub3VjaFRhYmxlUmVxdWVzdBokLmxhcHNlLmNhdGFsb2cudjEuVG91Y2hUYWJsZVJlc3BvbnNlElcKCkNyZWF0ZUhvbGQSIy5sYXBzZS5jYXRhbG9nLnYxLkNyZWF0ZUhvbGRSZXF1ZXN0GiQubGFwc2UuY2F0YWxvZy52MS5DcmVhdGVIb2xkUmVzcG9uc2USVAoJUmVuZXdIb2xkEiIubGFwc2UuY2F0YWxvZy52MS5SZW5ld0hvbGRSZXF1ZXN0GiMubGFwc2UuY2F0YWxvZy52MS5SZW5ld0hvbGRSZXNwb25zZRJaCgtSZWxlYXNlSG9sZBIkLmxhcHNlLmNhdGFsb2cudjEuUmVsZWFzZUhvbGRSZXF1ZXN0GiUubGFwc2UuY2F0YWxvZy52MS5SZWxlYXNlSG9sZFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_lapse_events_v1_catalog]);
+  fileDesc("CiZsYXBzZS9jYXRhbG9nL3YxL2NhdGFsb2dfc2VydmljZS5wcm90bxIQbGFwc2UuY2F0YWxvZy52MSLwAQoLRW52aXJvbm1lbnQSFgoOZW52aXJvbm1lbnRfaWQYASABKAkSDgoGdGVuYW50GAIgASgJEgwKBG5hbWUYAyABKAkSEQoJcHJvdGVjdGVkGAQgASgIEhYKDmNoYW5nZV92ZXJzaW9uGAUgASgEEhYKDnBvbGljeV92ZXJzaW9uGAYgASgEEhQKDHRhYmxlX2J1Y2tldBgHIAEoCRISCgpjcmVhdGVkX2J5GAggASgJEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJpZ2h0cxgKIAMoCSI2CgZDb2x1bW4SDAoEbmFtZRgBIAEoCRIMCgR0eXBlGAIgASgJEhAKCHJlcXVpcmVkGAMgASgIIsYGCgVUYWJsZRIQCgh0YWJsZV9pZBgBIAEoCRIOCgZ0ZW5hbnQYAiABKAkSFgoOZW52aXJvbm1lbnRfaWQYAyABKAkSEwoLZW52aXJvbm1lbnQYBCABKAkSEQoJbmFtZXNwYWNlGAUgASgJEgwKBG5hbWUYBiABKAkSKAoEa2luZBgHIAEoDjIaLmxhcHNlLmV2ZW50cy52MS5UYWJsZUtpbmQSKgoFc3RhdGUYCCABKA4yGy5sYXBzZS5ldmVudHMudjEuVGFibGVTdGF0ZRINCgVvd25lchgJIAEoCRITCgtkZXNjcmlwdGlvbhgKIAEoCRIpCgdjb2x1bW5zGAsgAygLMhgubGFwc2UuY2F0YWxvZy52MS5Db2x1bW4SEAoIbG9jYXRpb24YDCABKAkSFgoOY2hhbmdlX3ZlcnNpb24YDSABKAQSGQoRcmV0ZW50aW9uX3ZlcnNpb24YDiABKAQSLgoKY3JlYXRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbGFzdF9jaGFuZ2VkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZXN0b3JlZF9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZHJvcHBlZF9hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLZHJvcF9yZWFzb24YEyABKAkSLgoKdW5kb191bnRpbBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcm93X2NvdW50GBUgASgEEhEKCWJ5dGVfc2l6ZRgWIAEoBBISCgpmaWxlX2NvdW50GBcgASgNEh0KFWVudmlyb25tZW50X3Byb3RlY3RlZBgYIAEoCBIiChplbnZpcm9ubWVudF9wb2xpY3lfdmVyc2lvbhgZIAEoBBIVCg1wcm9qZWN0X2Fzc2V0GBogASgIEg4KBmJ1Y2tldBgbIAEoCRISCgprZXlfcHJlZml4GBwgASgJEg4KBnJpZ2h0cxgdIAMoCRIQCghhc3NldF9vZhgeIAEoCSJWCghUYWJsZVJlZhISCgh0YWJsZV9pZBgBIAEoCUgAEi8KBG5hbWUYAiABKAsyHy5sYXBzZS5jYXRhbG9nLnYxLlF1YWxpZmllZE5hbWVIAEIFCgNyZWYiRQoNUXVhbGlmaWVkTmFtZRITCgtlbnZpcm9ubWVudBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDAoEbmFtZRgDIAEoCSJBCg5FbnZpcm9ubWVudFJlZhIYCg5lbnZpcm9ubWVudF9pZBgBIAEoCUgAEg4KBG5hbWUYAiABKAlIAEIFCgNyZWYiOwoYQ3JlYXRlRW52aXJvbm1lbnRSZXF1ZXN0EgwKBG5hbWUYASABKAkSEQoJcHJvdGVjdGVkGAIgASgIIk8KGUNyZWF0ZUVudmlyb25tZW50UmVzcG9uc2USMgoLZW52aXJvbm1lbnQYASABKAsyHS5sYXBzZS5jYXRhbG9nLnYxLkVudmlyb25tZW50Ik4KFUdldEVudmlyb25tZW50UmVxdWVzdBI1CgtlbnZpcm9ubWVudBgBIAEoCzIgLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnRSZWYiTAoWR2V0RW52aXJvbm1lbnRSZXNwb25zZRIyCgtlbnZpcm9ubWVudBgBIAEoCzIdLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnQiOAoXTGlzdEVudmlyb25tZW50c1JlcXVlc3QSDQoFbGltaXQYASABKAUSDgoGY3Vyc29yGAIgASgJImQKGExpc3RFbnZpcm9ubWVudHNSZXNwb25zZRIzCgxlbnZpcm9ubWVudHMYASADKAsyHS5sYXBzZS5jYXRhbG9nLnYxLkVudmlyb25tZW50EhMKC25leHRfY3Vyc29yGAIgASgJIncKGFVwZGF0ZUVudmlyb25tZW50UmVxdWVzdBI1CgtlbnZpcm9ubWVudBgBIAEoCzIgLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnRSZWYSFgoJcHJvdGVjdGVkGAIgASgISACIAQFCDAoKX3Byb3RlY3RlZCJPChlVcGRhdGVFbnZpcm9ubWVudFJlc3BvbnNlEjIKC2Vudmlyb25tZW50GAEgASgLMh0ubGFwc2UuY2F0YWxvZy52MS5FbnZpcm9ubWVudCJRChhEZWxldGVFbnZpcm9ubWVudFJlcXVlc3QSNQoLZW52aXJvbm1lbnQYASABKAsyIC5sYXBzZS5jYXRhbG9nLnYxLkVudmlyb25tZW50UmVmIhsKGURlbGV0ZUVudmlyb25tZW50UmVzcG9uc2UiUAoXVG91Y2hFbnZpcm9ubWVudFJlcXVlc3QSNQoLZW52aXJvbm1lbnQYASABKAsyIC5sYXBzZS5jYXRhbG9nLnYxLkVudmlyb25tZW50UmVmIk4KGFRvdWNoRW52aXJvbm1lbnRSZXNwb25zZRIyCgtlbnZpcm9ubWVudBgBIAEoCzIdLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnQivQEKEkNyZWF0ZVRhYmxlUmVxdWVzdBItCgRuYW1lGAEgASgLMh8ubGFwc2UuY2F0YWxvZy52MS5RdWFsaWZpZWROYW1lEigKBGtpbmQYAiABKA4yGi5sYXBzZS5ldmVudHMudjEuVGFibGVLaW5kEikKB2NvbHVtbnMYAyADKAsyGC5sYXBzZS5jYXRhbG9nLnYxLkNvbHVtbhITCgtkZXNjcmlwdGlvbhgEIAEoCRIOCgZzdGFnZWQYBSABKAgiPQoTQ3JlYXRlVGFibGVSZXNwb25zZRImCgV0YWJsZRgBIAEoCzIXLmxhcHNlLmNhdGFsb2cudjEuVGFibGUiPAoPR2V0VGFibGVSZXF1ZXN0EikKBXRhYmxlGAEgASgLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZiI6ChBHZXRUYWJsZVJlc3BvbnNlEiYKBXRhYmxlGAEgASgLMhcubGFwc2UuY2F0YWxvZy52MS5UYWJsZSJ8ChFMaXN0VGFibGVzUmVxdWVzdBI1CgtlbnZpcm9ubWVudBgBIAEoCzIgLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnRSZWYSEQoJbmFtZXNwYWNlGAIgASgJEg0KBWxpbWl0GAMgASgFEg4KBmN1cnNvchgEIAEoCSJSChJMaXN0VGFibGVzUmVzcG9uc2USJwoGdGFibGVzGAEgAygLMhcubGFwc2UuY2F0YWxvZy52MS5UYWJsZRITCgtuZXh0X2N1cnNvchgCIAEoCSJDChVCYXRjaEdldFRhYmxlc1JlcXVlc3QSKgoGdGFibGVzGAEgAygLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZiJGChZCYXRjaEdldFRhYmxlc1Jlc3BvbnNlEiwKBnRhYmxlcxgBIAMoCzIcLmxhcHNlLmNhdGFsb2cudjEuRm91bmRUYWJsZSJDCgpGb3VuZFRhYmxlEg0KBWluZGV4GAEgASgNEiYKBXRhYmxlGAIgASgLMhcubGFwc2UuY2F0YWxvZy52MS5UYWJsZSKrAQoSVXBkYXRlVGFibGVSZXF1ZXN0EikKBXRhYmxlGAEgASgLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZhIYCgtkZXNjcmlwdGlvbhgCIAEoCUgAiAEBEhEKBG5hbWUYAyABKAlIAYgBARIWCgluYW1lc3BhY2UYBCABKAlIAogBAUIOCgxfZGVzY3JpcHRpb25CBwoFX25hbWVCDAoKX25hbWVzcGFjZSI9ChNVcGRhdGVUYWJsZVJlc3BvbnNlEiYKBXRhYmxlGAEgASgLMhcubGFwc2UuY2F0YWxvZy52MS5UYWJsZSI+CghEYXRhRmlsZRIMCgRwYXRoGAEgASgJEhEKCWJ5dGVfc2l6ZRgCIAEoBBIRCglyb3dfY291bnQYAyABKAQingIKEkNvbW1pdFRhYmxlUmVxdWVzdBIpCgV0YWJsZRgBIAEoCzIaLmxhcHNlLmNhdGFsb2cudjEuVGFibGVSZWYSNAoJb3BlcmF0aW9uGAIgASgOMiEubGFwc2UuY2F0YWxvZy52MS5Db21taXRPcGVyYXRpb24SKQoFZmlsZXMYAyADKAsyGi5sYXBzZS5jYXRhbG9nLnYxLkRhdGFGaWxlEiQKF2V4cGVjdGVkX2NoYW5nZV92ZXJzaW9uGAQgASgESACIAQESKQoHY29sdW1ucxgFIAMoCzIYLmxhcHNlLmNhdGFsb2cudjEuQ29sdW1uEg8KB2hvbGRfaWQYBiABKAlCGgoYX2V4cGVjdGVkX2NoYW5nZV92ZXJzaW9uIlIKE0NvbW1pdFRhYmxlUmVzcG9uc2USJgoFdGFibGUYASABKAsyFy5sYXBzZS5jYXRhbG9nLnYxLlRhYmxlEhMKC3NuYXBzaG90X2lkGAIgASgJInsKFUxpc3RUYWJsZUZpbGVzUmVxdWVzdBIpCgV0YWJsZRgBIAEoCzIaLmxhcHNlLmNhdGFsb2cudjEuVGFibGVSZWYSDQoFbGltaXQYAiABKAUSDgoGY3Vyc29yGAMgASgJEhgKEGFwcGxpZXNfcG9saWNpZXMYBCABKAgigQIKFkxpc3RUYWJsZUZpbGVzUmVzcG9uc2USJgoFdGFibGUYASABKAsyFy5sYXBzZS5jYXRhbG9nLnYxLlRhYmxlEhMKC3NuYXBzaG90X2lkGAIgASgJEioKBWZpbGVzGAMgAygLMhsubGFwc2UuY2F0YWxvZy52MS5UYWJsZUZpbGUSEwoLbmV4dF9jdXJzb3IYBCABKAkSNAoLcm93X2ZpbHRlcnMYBSADKAsyHy5sYXBzZS5jYXRhbG9nLnYxLkFwcGxpZWRGaWx0ZXISMwoMY29sdW1uX21hc2tzGAYgAygLMh0ubGFwc2UuY2F0YWxvZy52MS5BcHBsaWVkTWFzayJBCg1BcHBsaWVkRmlsdGVyEg4KBmNvbHVtbhgBIAEoCRIQCghvcGVyYXRvchgCIAEoCRIOCgZ2YWx1ZXMYAyADKAkiKwoLQXBwbGllZE1hc2sSDgoGY29sdW1uGAEgASgJEgwKBG1hc2sYAiABKAkiTAoJVGFibGVGaWxlEgwKBHBhdGgYASABKAkSCwoDdXJpGAIgASgJEhEKCWJ5dGVfc2l6ZRgDIAEoBBIRCglyb3dfY291bnQYBCABKAQiPQoQRHJvcFRhYmxlUmVxdWVzdBIpCgV0YWJsZRgBIAEoCzIaLmxhcHNlLmNhdGFsb2cudjEuVGFibGVSZWYiOwoRRHJvcFRhYmxlUmVzcG9uc2USJgoFdGFibGUYASABKAsyFy5sYXBzZS5jYXRhbG9nLnYxLlRhYmxlIlAKElVuZHJvcFRhYmxlUmVxdWVzdBIpCgV0YWJsZRgBIAEoCzIaLmxhcHNlLmNhdGFsb2cudjEuVGFibGVSZWYSDwoHYXNfbmFtZRgCIAEoCSI9ChNVbmRyb3BUYWJsZVJlc3BvbnNlEiYKBXRhYmxlGAEgASgLMhcubGFwc2UuY2F0YWxvZy52MS5UYWJsZSKRAQoYTGlzdERyb3BwZWRUYWJsZXNSZXF1ZXN0EjUKC2Vudmlyb25tZW50GAEgASgLMiAubGFwc2UuY2F0YWxvZy52MS5FbnZpcm9ubWVudFJlZhINCgVsaW1pdBgCIAEoBRIOCgZjdXJzb3IYAyABKAkSEQoJbmFtZXNwYWNlGAQgASgJEgwKBG5hbWUYBSABKAkiWQoZTGlzdERyb3BwZWRUYWJsZXNSZXNwb25zZRInCgZ0YWJsZXMYASADKAsyFy5sYXBzZS5jYXRhbG9nLnYxLlRhYmxlEhMKC25leHRfY3Vyc29yGAIgASgJIj4KEVRvdWNoVGFibGVSZXF1ZXN0EikKBXRhYmxlGAEgASgLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZiI8ChJUb3VjaFRhYmxlUmVzcG9uc2USJgoFdGFibGUYASABKAsyFy5sYXBzZS5jYXRhbG9nLnYxLlRhYmxlIqcBCgRIb2xkEg8KB2hvbGRfaWQYASABKAkSEAoIdGFibGVfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZob2xkZXIYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiTAoRQ3JlYXRlSG9sZFJlcXVlc3QSKQoFdGFibGUYASABKAsyGi5sYXBzZS5jYXRhbG9nLnYxLlRhYmxlUmVmEgwKBGtpbmQYAiABKAkiOgoSQ3JlYXRlSG9sZFJlc3BvbnNlEiQKBGhvbGQYASABKAsyFi5sYXBzZS5jYXRhbG9nLnYxLkhvbGQiIwoQUmVuZXdIb2xkUmVxdWVzdBIPCgdob2xkX2lkGAEgASgJIjkKEVJlbmV3SG9sZFJlc3BvbnNlEiQKBGhvbGQYASABKAsyFi5sYXBzZS5jYXRhbG9nLnYxLkhvbGQiJQoSUmVsZWFzZUhvbGRSZXF1ZXN0Eg8KB2hvbGRfaWQYASABKAkiFQoTUmVsZWFzZUhvbGRSZXNwb25zZSI9ChBMaXN0SG9sZHNSZXF1ZXN0EikKBXRhYmxlGAEgASgLMhoubGFwc2UuY2F0YWxvZy52MS5UYWJsZVJlZiI6ChFMaXN0SG9sZHNSZXNwb25zZRIlCgVob2xkcxgBIAMoCzIWLmxhcHNlLmNhdGFsb2cudjEuSG9sZCJyCglOYW1lc3BhY2USEwoLZW52aXJvbm1lbnQYASABKAkSDAoEcGF0aBgCIAEoCRISCgpjcmVhdGVkX2J5GAMgASgJEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIl0KFkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QSNQoLZW52aXJvbm1lbnQYASABKAsyIC5sYXBzZS5jYXRhbG9nLnYxLkVudmlyb25tZW50UmVmEgwKBHBhdGgYAiABKAkiSQoXQ3JlYXRlTmFtZXNwYWNlUmVzcG9uc2USLgoJbmFtZXNwYWNlGAEgASgLMhsubGFwc2UuY2F0YWxvZy52MS5OYW1lc3BhY2UibQoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0EjUKC2Vudmlyb25tZW50GAEgASgLMiAubGFwc2UuY2F0YWxvZy52MS5FbnZpcm9ubWVudFJlZhINCgVsaW1pdBgCIAEoBRIOCgZjdXJzb3IYAyABKAkiXgoWTGlzdE5hbWVzcGFjZXNSZXNwb25zZRIvCgpuYW1lc3BhY2VzGAEgAygLMhsubGFwc2UuY2F0YWxvZy52MS5OYW1lc3BhY2USEwoLbmV4dF9jdXJzb3IYAiABKAkiXQoWRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBI1CgtlbnZpcm9ubWVudBgBIAEoCzIgLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnRSZWYSDAoEcGF0aBgCIAEoCSIZChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZSKTAQoHUHJvamVjdBIMCgRuYW1lGAEgASgJEhMKC2Vudmlyb25tZW50GAIgASgJEg8KB3ZlcnNpb24YAyABKAkSDgoGYXNzZXRzGAQgAygJEhMKC2RlcGxveWVkX2J5GAUgASgJEi8KC2RlcGxveWVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ/ChREZXBsb3lQcm9qZWN0UmVxdWVzdBI1CgtlbnZpcm9ubWVudBgBIAEoCzIgLmxhcHNlLmNhdGFsb2cudjEuRW52aXJvbm1lbnRSZWYSDwoHcHJvamVjdBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJEg4KBmFzc2V0cxgEIAMoCSJDChVEZXBsb3lQcm9qZWN0UmVzcG9uc2USKgoHcHJvamVjdBgBIAEoCzIZLmxhcHNlLmNhdGFsb2cudjEuUHJvamVjdCJgChZVbmRlcGxveVByb2plY3RSZXF1ZXN0EjUKC2Vudmlyb25tZW50GAEgASgLMiAubGFwc2UuY2F0YWxvZy52MS5FbnZpcm9ubWVudFJlZhIPCgdwcm9qZWN0GAIgASgJIhkKF1VuZGVwbG95UHJvamVjdFJlc3BvbnNlIkwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSNQoLZW52aXJvbm1lbnQYASABKAsyIC5sYXBzZS5jYXRhbG9nLnYxLkVudmlyb25tZW50UmVmIkMKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEisKCHByb2plY3RzGAEgAygLMhkubGFwc2UuY2F0YWxvZy52MS5Qcm9qZWN0IhcKFUdldFB1cmdlU3RhdHVzUmVxdWVzdCJaChZHZXRQdXJnZVN0YXR1c1Jlc3BvbnNlEi8KCmNsb2NrX2hvbGQYASABKAsyGy5sYXBzZS5jYXRhbG9nLnYxLkNsb2NrSG9sZBIPCgd3YWl0aW5nGAIgASgEIqsBCglDbG9ja0hvbGQSLQoJcmFpc2VkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3NlZW5fYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKA25vdxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMY29uZmlybWVkX2J5GAQgASgJIhoKGENvbmZpcm1QdXJnZUNsb2NrUmVxdWVzdCIbChlDb25maXJtUHVyZ2VDbG9ja1Jlc3BvbnNlKo0BCg9Db21taXRPcGVyYXRpb24SIAocQ09NTUlUX09QRVJBVElPTl9VTlNQRUNJRklFRBAAEhsKF0NPTU1JVF9PUEVSQVRJT05fQVBQRU5EEAESHAoYQ09NTUlUX09QRVJBVElPTl9SRVBMQUNFEAISHQoZQ09NTUlUX09QRVJBVElPTl9NQUlOVEFJThADMqoWCg5DYXRhbG9nU2VydmljZRJsChFDcmVhdGVFbnZpcm9ubWVudBIqLmxhcHNlLmNhdGFsb2cudjEuQ3JlYXRlRW52aXJvbm1lbnRSZXF1ZXN0GisubGFwc2UuY2F0YWxvZy52MS5DcmVhdGVFbnZpcm9ubWVudFJlc3BvbnNlEmMKDkdldEVudmlyb25tZW50EicubGFwc2UuY2F0YWxvZy52MS5HZXRFbnZpcm9ubWVudFJlcXVlc3QaKC5sYXBzZS5jYXRhbG9nLnYxLkdldEVudmlyb25tZW50UmVzcG9uc2USaQoQTGlzdEVudmlyb25tZW50cxIpLmxhcHNlLmNhdGFsb2cudjEuTGlzdEVudmlyb25tZW50c1JlcXVlc3QaKi5sYXBzZS5jYXRhbG9nLnYxLkxpc3RFbnZpcm9ubWVudHNSZXNwb25zZRJsChFVcGRhdGVFbnZpcm9ubWVudBIqLmxhcHNlLmNhdGFsb2cudjEuVXBkYXRlRW52aXJvbm1lbnRSZXF1ZXN0GisubGFwc2UuY2F0YWxvZy52MS5VcGRhdGVFbnZpcm9ubWVudFJlc3BvbnNlEmwKEURlbGV0ZUVudmlyb25tZW50EioubGFwc2UuY2F0YWxvZy52MS5EZWxldGVFbnZpcm9ubWVudFJlcXVlc3QaKy5sYXBzZS5jYXRhbG9nLnYxLkRlbGV0ZUVudmlyb25tZW50UmVzcG9uc2USaQoQVG91Y2hFbnZpcm9ubWVudBIpLmxhcHNlLmNhdGFsb2cudjEuVG91Y2hFbnZpcm9ubWVudFJlcXVlc3QaKi5sYXBzZS5jYXRhbG9nLnYxLlRvdWNoRW52aXJvbm1lbnRSZXNwb25zZRJaCgtDcmVhdGVUYWJsZRIkLmxhcHNlLmNhdGFsb2cudjEuQ3JlYXRlVGFibGVSZXF1ZXN0GiUubGFwc2UuY2F0YWxvZy52MS5DcmVhdGVUYWJsZVJlc3BvbnNlElEKCEdldFRhYmxlEiEubGFwc2UuY2F0YWxvZy52MS5HZXRUYWJsZVJlcXVlc3QaIi5sYXBzZS5jYXRhbG9nLnYxLkdldFRhYmxlUmVzcG9uc2USYwoOQmF0Y2hHZXRUYWJsZXMSJy5sYXBzZS5jYXRhbG9nLnYxLkJhdGNoR2V0VGFibGVzUmVxdWVzdBooLmxhcHNlLmNhdGFsb2cudjEuQmF0Y2hHZXRUYWJsZXNSZXNwb25zZRJXCgpMaXN0VGFibGVzEiMubGFwc2UuY2F0YWxvZy52MS5MaXN0VGFibGVzUmVxdWVzdBokLmxhcHNlLmNhdGFsb2cudjEuTGlzdFRhYmxlc1Jlc3BvbnNlEloKC1VwZGF0ZVRhYmxlEiQubGFwc2UuY2F0YWxvZy52MS5VcGRhdGVUYWJsZVJlcXVlc3QaJS5sYXBzZS5jYXRhbG9nLnYxLlVwZGF0ZVRhYmxlUmVzcG9uc2USWgoLQ29tbWl0VGFibGUSJC5sYXBzZS5jYXRhbG9nLnYxLkNvbW1pdFRhYmxlUmVxdWVzdBolLmxhcHNlLmNhdGFsb2cudjEuQ29tbWl0VGFibGVSZXNwb25zZRJjCg5MaXN0VGFibGVGaWxlcxInLmxhcHNlLmNhdGFsb2cudjEuTGlzdFRhYmxlRmlsZXNSZXF1ZXN0GigubGFwc2UuY2F0YWxvZy52MS5MaXN0VGFibGVGaWxlc1Jlc3BvbnNlElQKCURyb3BUYWJsZRIiLmxhcHNlLmNhdGFsb2cudjEuRHJvcFRhYmxlUmVxdWVzdBojLmxhcHNlLmNhdGFsb2cudjEuRHJvcFRhYmxlUmVzcG9uc2USWgoLVW5kcm9wVGFibGUSJC5sYXBzZS5jYXRhbG9nLnYxLlVuZHJvcFRhYmxlUmVxdWVzdBolLmxhcHNlLmNhdGFsb2cudjEuVW5kcm9wVGFibGVSZXNwb25zZRJsChFMaXN0RHJvcHBlZFRhYmxlcxIqLmxhcHNlLmNhdGFsb2cudjEuTGlzdERyb3BwZWRUYWJsZXNSZXF1ZXN0GisubGFwc2UuY2F0YWxvZy52MS5MaXN0RHJvcHBlZFRhYmxlc1Jlc3BvbnNlElcKClRvdWNoVGFibGUSIy5sYXBzZS5jYXRhbG9nLnYxLlRvdWNoVGFibGVSZXF1ZXN0GiQubGFwc2UuY2F0YWxvZy52MS5Ub3VjaFRhYmxlUmVzcG9uc2USVwoKQ3JlYXRlSG9sZBIjLmxhcHNlLmNhdGFsb2cudjEuQ3JlYXRlSG9sZFJlcXVlc3QaJC5sYXBzZS5jYXRhbG9nLnYxLkNyZWF0ZUhvbGRSZXNwb25zZRJUCglSZW5ld0hvbGQSIi5sYXBzZS5jYXRhbG9nLnYxLlJlbmV3SG9sZFJlcXVlc3QaIy5sYXBzZS5jYXRhbG9nLnYxLlJlbmV3SG9sZFJlc3BvbnNlEloKC1JlbGVhc2VIb2xkEiQubGFwc2UuY2F0YWxvZy52MS5SZWxlYXNlSG9sZFJlcXVlc3QaJS5sYXBzZS5jYXRhbG9nLnYxLlJlbGVhc2VIb2xkUmVzcG9uc2USVAoJTGlzdEhvbGRzEiIubGFwc2UuY2F0YWxvZy52MS5MaXN0SG9sZHNSZXF1ZXN0GiMubGFwc2UuY2F0YWxvZy52MS5MaXN0SG9sZHNSZXNwb25zZRJmCg9DcmVhdGVOYW1lc3BhY2USKC5sYXBzZS5jYXRhbG9nLnYxLkNyZWF0ZU5hbWVzcGFjZVJlcXVlc3QaKS5sYXBzZS5jYXRhbG9nLnYxLkNyZWF0ZU5hbWVzcGFjZVJlc3BvbnNlEmMKDkxpc3ROYW1lc3BhY2VzEicubGFwc2UuY2F0YWxvZy52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaKC5sYXBzZS5jYXRhbG9nLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USZgoPRGVsZXRlTmFtZXNwYWNlEigubGFwc2UuY2F0YWxvZy52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GikubGFwc2UuY2F0YWxvZy52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZRJgCg1EZXBsb3lQcm9qZWN0EiYubGFwc2UuY2F0YWxvZy52MS5EZXBsb3lQcm9qZWN0UmVxdWVzdBonLmxhcHNlLmNhdGFsb2cudjEuRGVwbG95UHJvamVjdFJlc3BvbnNlEmYKD1VuZGVwbG95UHJvamVjdBIoLmxhcHNlLmNhdGFsb2cudjEuVW5kZXBsb3lQcm9qZWN0UmVxdWVzdBopLmxhcHNlLmNhdGFsb2cudjEuVW5kZXBsb3lQcm9qZWN0UmVzcG9uc2USXQoMTGlzdFByb2plY3RzEiUubGFwc2UuY2F0YWxvZy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0GiYubGFwc2UuY2F0YWxvZy52MS5MaXN0UHJvamVjdHNSZXNwb25zZRJjCg5HZXRQdXJnZVN0YXR1cxInLmxhcHNlLmNhdGFsb2cudjEuR2V0UHVyZ2VTdGF0dXNSZXF1ZXN0GigubGFwc2UuY2F0YWxvZy52MS5HZXRQdXJnZVN0YXR1c1Jlc3BvbnNlEmwKEUNvbmZpcm1QdXJnZUNsb2NrEioubGFwc2UuY2F0YWxvZy52MS5Db25maXJtUHVyZ2VDbG9ja1JlcXVlc3QaKy5sYXBzZS5jYXRhbG9nLnYxLkNvbmZpcm1QdXJnZUNsb2NrUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_lapse_events_v1_catalog]);
 
 /**
  * @generated from message lapse.catalog.v1.Environment
@@ -64,6 +64,13 @@ export type Environment = Message<"lapse.catalog.v1.Environment"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 9;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * What the principal of the call may do in it by its roles, e.g. "table.read"; sorted.
+   *
+   * @generated from field: repeated string rights = 10;
+   */
+  rights: string[];
 };
 
 /**
@@ -253,6 +260,20 @@ export type Table = Message<"lapse.catalog.v1.Table"> & {
    * @generated from field: string key_prefix = 28;
    */
   keyPrefix: string;
+
+  /**
+   * What the principal of the call may do with it by roles, grants and ownership, e.g. "table.drop"; sorted.
+   *
+   * @generated from field: repeated string rights = 29;
+   */
+  rights: string[];
+
+  /**
+   * Why its environment's project keeps it: "<project> <version>"; empty where none does.
+   *
+   * @generated from field: string asset_of = 30;
+   */
+  assetOf: string;
 };
 
 /**
@@ -510,6 +531,36 @@ export const UpdateEnvironmentResponseSchema: GenMessage<UpdateEnvironmentRespon
   messageDesc(file_lapse_catalog_v1_catalog_service, 13);
 
 /**
+ * @generated from message lapse.catalog.v1.DeleteEnvironmentRequest
+ */
+export type DeleteEnvironmentRequest = Message<"lapse.catalog.v1.DeleteEnvironmentRequest"> & {
+  /**
+   * @generated from field: lapse.catalog.v1.EnvironmentRef environment = 1;
+   */
+  environment?: EnvironmentRef | undefined;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.DeleteEnvironmentRequest.
+ * Use `create(DeleteEnvironmentRequestSchema)` to create a new message.
+ */
+export const DeleteEnvironmentRequestSchema: GenMessage<DeleteEnvironmentRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 14);
+
+/**
+ * @generated from message lapse.catalog.v1.DeleteEnvironmentResponse
+ */
+export type DeleteEnvironmentResponse = Message<"lapse.catalog.v1.DeleteEnvironmentResponse"> & {
+};
+
+/**
+ * Describes the message lapse.catalog.v1.DeleteEnvironmentResponse.
+ * Use `create(DeleteEnvironmentResponseSchema)` to create a new message.
+ */
+export const DeleteEnvironmentResponseSchema: GenMessage<DeleteEnvironmentResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 15);
+
+/**
  * @generated from message lapse.catalog.v1.TouchEnvironmentRequest
  */
 export type TouchEnvironmentRequest = Message<"lapse.catalog.v1.TouchEnvironmentRequest"> & {
@@ -524,7 +575,7 @@ export type TouchEnvironmentRequest = Message<"lapse.catalog.v1.TouchEnvironment
  * Use `create(TouchEnvironmentRequestSchema)` to create a new message.
  */
 export const TouchEnvironmentRequestSchema: GenMessage<TouchEnvironmentRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 14);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 16);
 
 /**
  * @generated from message lapse.catalog.v1.TouchEnvironmentResponse
@@ -541,7 +592,7 @@ export type TouchEnvironmentResponse = Message<"lapse.catalog.v1.TouchEnvironmen
  * Use `create(TouchEnvironmentResponseSchema)` to create a new message.
  */
 export const TouchEnvironmentResponseSchema: GenMessage<TouchEnvironmentResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 15);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 17);
 
 /**
  * @generated from message lapse.catalog.v1.CreateTableRequest
@@ -582,7 +633,7 @@ export type CreateTableRequest = Message<"lapse.catalog.v1.CreateTableRequest"> 
  * Use `create(CreateTableRequestSchema)` to create a new message.
  */
 export const CreateTableRequestSchema: GenMessage<CreateTableRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 16);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 18);
 
 /**
  * @generated from message lapse.catalog.v1.CreateTableResponse
@@ -599,7 +650,7 @@ export type CreateTableResponse = Message<"lapse.catalog.v1.CreateTableResponse"
  * Use `create(CreateTableResponseSchema)` to create a new message.
  */
 export const CreateTableResponseSchema: GenMessage<CreateTableResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 17);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 19);
 
 /**
  * @generated from message lapse.catalog.v1.GetTableRequest
@@ -616,7 +667,7 @@ export type GetTableRequest = Message<"lapse.catalog.v1.GetTableRequest"> & {
  * Use `create(GetTableRequestSchema)` to create a new message.
  */
 export const GetTableRequestSchema: GenMessage<GetTableRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 18);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 20);
 
 /**
  * @generated from message lapse.catalog.v1.GetTableResponse
@@ -633,7 +684,7 @@ export type GetTableResponse = Message<"lapse.catalog.v1.GetTableResponse"> & {
  * Use `create(GetTableResponseSchema)` to create a new message.
  */
 export const GetTableResponseSchema: GenMessage<GetTableResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 19);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 21);
 
 /**
  * @generated from message lapse.catalog.v1.ListTablesRequest
@@ -667,7 +718,7 @@ export type ListTablesRequest = Message<"lapse.catalog.v1.ListTablesRequest"> & 
  * Use `create(ListTablesRequestSchema)` to create a new message.
  */
 export const ListTablesRequestSchema: GenMessage<ListTablesRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 20);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 22);
 
 /**
  * @generated from message lapse.catalog.v1.ListTablesResponse
@@ -689,7 +740,67 @@ export type ListTablesResponse = Message<"lapse.catalog.v1.ListTablesResponse"> 
  * Use `create(ListTablesResponseSchema)` to create a new message.
  */
 export const ListTablesResponseSchema: GenMessage<ListTablesResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 21);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 23);
+
+/**
+ * @generated from message lapse.catalog.v1.BatchGetTablesRequest
+ */
+export type BatchGetTablesRequest = Message<"lapse.catalog.v1.BatchGetTablesRequest"> & {
+  /**
+   * At most 1000.
+   *
+   * @generated from field: repeated lapse.catalog.v1.TableRef tables = 1;
+   */
+  tables: TableRef[];
+};
+
+/**
+ * Describes the message lapse.catalog.v1.BatchGetTablesRequest.
+ * Use `create(BatchGetTablesRequestSchema)` to create a new message.
+ */
+export const BatchGetTablesRequestSchema: GenMessage<BatchGetTablesRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 24);
+
+/**
+ * @generated from message lapse.catalog.v1.BatchGetTablesResponse
+ */
+export type BatchGetTablesResponse = Message<"lapse.catalog.v1.BatchGetTablesResponse"> & {
+  /**
+   * @generated from field: repeated lapse.catalog.v1.FoundTable tables = 1;
+   */
+  tables: FoundTable[];
+};
+
+/**
+ * Describes the message lapse.catalog.v1.BatchGetTablesResponse.
+ * Use `create(BatchGetTablesResponseSchema)` to create a new message.
+ */
+export const BatchGetTablesResponseSchema: GenMessage<BatchGetTablesResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 25);
+
+/**
+ * @generated from message lapse.catalog.v1.FoundTable
+ */
+export type FoundTable = Message<"lapse.catalog.v1.FoundTable"> & {
+  /**
+   * Place of its reference in the request, from 0.
+   *
+   * @generated from field: uint32 index = 1;
+   */
+  index: number;
+
+  /**
+   * @generated from field: lapse.catalog.v1.Table table = 2;
+   */
+  table?: Table | undefined;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.FoundTable.
+ * Use `create(FoundTableSchema)` to create a new message.
+ */
+export const FoundTableSchema: GenMessage<FoundTable> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 26);
 
 /**
  * @generated from message lapse.catalog.v1.UpdateTableRequest
@@ -704,6 +815,16 @@ export type UpdateTableRequest = Message<"lapse.catalog.v1.UpdateTableRequest"> 
    * @generated from field: optional string description = 2;
    */
   description?: string | undefined;
+
+  /**
+   * @generated from field: optional string name = 3;
+   */
+  name?: string | undefined;
+
+  /**
+   * @generated from field: optional string namespace = 4;
+   */
+  namespace?: string | undefined;
 };
 
 /**
@@ -711,7 +832,7 @@ export type UpdateTableRequest = Message<"lapse.catalog.v1.UpdateTableRequest"> 
  * Use `create(UpdateTableRequestSchema)` to create a new message.
  */
 export const UpdateTableRequestSchema: GenMessage<UpdateTableRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 22);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 27);
 
 /**
  * @generated from message lapse.catalog.v1.UpdateTableResponse
@@ -728,7 +849,7 @@ export type UpdateTableResponse = Message<"lapse.catalog.v1.UpdateTableResponse"
  * Use `create(UpdateTableResponseSchema)` to create a new message.
  */
 export const UpdateTableResponseSchema: GenMessage<UpdateTableResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 23);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 28);
 
 /**
  * @generated from message lapse.catalog.v1.DataFile
@@ -757,7 +878,7 @@ export type DataFile = Message<"lapse.catalog.v1.DataFile"> & {
  * Use `create(DataFileSchema)` to create a new message.
  */
 export const DataFileSchema: GenMessage<DataFile> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 24);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 29);
 
 /**
  * @generated from message lapse.catalog.v1.CommitTableRequest
@@ -805,7 +926,7 @@ export type CommitTableRequest = Message<"lapse.catalog.v1.CommitTableRequest"> 
  * Use `create(CommitTableRequestSchema)` to create a new message.
  */
 export const CommitTableRequestSchema: GenMessage<CommitTableRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 25);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 30);
 
 /**
  * @generated from message lapse.catalog.v1.CommitTableResponse
@@ -827,7 +948,7 @@ export type CommitTableResponse = Message<"lapse.catalog.v1.CommitTableResponse"
  * Use `create(CommitTableResponseSchema)` to create a new message.
  */
 export const CommitTableResponseSchema: GenMessage<CommitTableResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 26);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 31);
 
 /**
  * @generated from message lapse.catalog.v1.ListTableFilesRequest
@@ -837,6 +958,28 @@ export type ListTableFilesRequest = Message<"lapse.catalog.v1.ListTableFilesRequ
    * @generated from field: lapse.catalog.v1.TableRef table = 1;
    */
   table?: TableRef | undefined;
+
+  /**
+   * 1 to 10,000; 0 means 1000.
+   *
+   * @generated from field: int32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * Of one snapshot: a page after a commit is refused as SNAPSHOT_CHANGED.
+   *
+   * @generated from field: string cursor = 3;
+   */
+  cursor: string;
+
+  /**
+   * The reader applies row filters and column masks itself. Without it, a table that has any for this principal is
+   * refused (POLICY_NOT_APPLIED): its files would show what the principal must not see.
+   *
+   * @generated from field: bool applies_policies = 4;
+   */
+  appliesPolicies: boolean;
 };
 
 /**
@@ -844,7 +987,7 @@ export type ListTableFilesRequest = Message<"lapse.catalog.v1.ListTableFilesRequ
  * Use `create(ListTableFilesRequestSchema)` to create a new message.
  */
 export const ListTableFilesRequestSchema: GenMessage<ListTableFilesRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 27);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 32);
 
 /**
  * @generated from message lapse.catalog.v1.ListTableFilesResponse
@@ -864,6 +1007,23 @@ export type ListTableFilesResponse = Message<"lapse.catalog.v1.ListTableFilesRes
    * @generated from field: repeated lapse.catalog.v1.TableFile files = 3;
    */
   files: TableFile[];
+
+  /**
+   * @generated from field: string next_cursor = 4;
+   */
+  nextCursor: string;
+
+  /**
+   * What applies to the principal of the call; every filter must hold for a row to be shown.
+   *
+   * @generated from field: repeated lapse.catalog.v1.AppliedFilter row_filters = 5;
+   */
+  rowFilters: AppliedFilter[];
+
+  /**
+   * @generated from field: repeated lapse.catalog.v1.AppliedMask column_masks = 6;
+   */
+  columnMasks: AppliedMask[];
 };
 
 /**
@@ -871,7 +1031,56 @@ export type ListTableFilesResponse = Message<"lapse.catalog.v1.ListTableFilesRes
  * Use `create(ListTableFilesResponseSchema)` to create a new message.
  */
 export const ListTableFilesResponseSchema: GenMessage<ListTableFilesResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 28);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 33);
+
+/**
+ * @generated from message lapse.catalog.v1.AppliedFilter
+ */
+export type AppliedFilter = Message<"lapse.catalog.v1.AppliedFilter"> & {
+  /**
+   * @generated from field: string column = 1;
+   */
+  column: string;
+
+  /**
+   * @generated from field: string operator = 2;
+   */
+  operator: string;
+
+  /**
+   * @generated from field: repeated string values = 3;
+   */
+  values: string[];
+};
+
+/**
+ * Describes the message lapse.catalog.v1.AppliedFilter.
+ * Use `create(AppliedFilterSchema)` to create a new message.
+ */
+export const AppliedFilterSchema: GenMessage<AppliedFilter> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 34);
+
+/**
+ * @generated from message lapse.catalog.v1.AppliedMask
+ */
+export type AppliedMask = Message<"lapse.catalog.v1.AppliedMask"> & {
+  /**
+   * @generated from field: string column = 1;
+   */
+  column: string;
+
+  /**
+   * @generated from field: string mask = 2;
+   */
+  mask: string;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.AppliedMask.
+ * Use `create(AppliedMaskSchema)` to create a new message.
+ */
+export const AppliedMaskSchema: GenMessage<AppliedMask> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 35);
 
 /**
  * @generated from message lapse.catalog.v1.TableFile
@@ -903,7 +1112,7 @@ export type TableFile = Message<"lapse.catalog.v1.TableFile"> & {
  * Use `create(TableFileSchema)` to create a new message.
  */
 export const TableFileSchema: GenMessage<TableFile> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 29);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 36);
 
 /**
  * @generated from message lapse.catalog.v1.DropTableRequest
@@ -920,7 +1129,7 @@ export type DropTableRequest = Message<"lapse.catalog.v1.DropTableRequest"> & {
  * Use `create(DropTableRequestSchema)` to create a new message.
  */
 export const DropTableRequestSchema: GenMessage<DropTableRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 30);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 37);
 
 /**
  * @generated from message lapse.catalog.v1.DropTableResponse
@@ -937,7 +1146,7 @@ export type DropTableResponse = Message<"lapse.catalog.v1.DropTableResponse"> & 
  * Use `create(DropTableResponseSchema)` to create a new message.
  */
 export const DropTableResponseSchema: GenMessage<DropTableResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 31);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 38);
 
 /**
  * @generated from message lapse.catalog.v1.UndropTableRequest
@@ -963,7 +1172,7 @@ export type UndropTableRequest = Message<"lapse.catalog.v1.UndropTableRequest"> 
  * Use `create(UndropTableRequestSchema)` to create a new message.
  */
 export const UndropTableRequestSchema: GenMessage<UndropTableRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 32);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 39);
 
 /**
  * @generated from message lapse.catalog.v1.UndropTableResponse
@@ -980,7 +1189,7 @@ export type UndropTableResponse = Message<"lapse.catalog.v1.UndropTableResponse"
  * Use `create(UndropTableResponseSchema)` to create a new message.
  */
 export const UndropTableResponseSchema: GenMessage<UndropTableResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 33);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 40);
 
 /**
  * @generated from message lapse.catalog.v1.ListDroppedTablesRequest
@@ -1000,6 +1209,18 @@ export type ListDroppedTablesRequest = Message<"lapse.catalog.v1.ListDroppedTabl
    * @generated from field: string cursor = 3;
    */
   cursor: string;
+
+  /**
+   * Only the generations of this name; both empty: all.
+   *
+   * @generated from field: string namespace = 4;
+   */
+  namespace: string;
+
+  /**
+   * @generated from field: string name = 5;
+   */
+  name: string;
 };
 
 /**
@@ -1007,7 +1228,7 @@ export type ListDroppedTablesRequest = Message<"lapse.catalog.v1.ListDroppedTabl
  * Use `create(ListDroppedTablesRequestSchema)` to create a new message.
  */
 export const ListDroppedTablesRequestSchema: GenMessage<ListDroppedTablesRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 34);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 41);
 
 /**
  * @generated from message lapse.catalog.v1.ListDroppedTablesResponse
@@ -1029,7 +1250,7 @@ export type ListDroppedTablesResponse = Message<"lapse.catalog.v1.ListDroppedTab
  * Use `create(ListDroppedTablesResponseSchema)` to create a new message.
  */
 export const ListDroppedTablesResponseSchema: GenMessage<ListDroppedTablesResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 35);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 42);
 
 /**
  * @generated from message lapse.catalog.v1.TouchTableRequest
@@ -1046,7 +1267,7 @@ export type TouchTableRequest = Message<"lapse.catalog.v1.TouchTableRequest"> & 
  * Use `create(TouchTableRequestSchema)` to create a new message.
  */
 export const TouchTableRequestSchema: GenMessage<TouchTableRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 36);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 43);
 
 /**
  * @generated from message lapse.catalog.v1.TouchTableResponse
@@ -1063,7 +1284,7 @@ export type TouchTableResponse = Message<"lapse.catalog.v1.TouchTableResponse"> 
  * Use `create(TouchTableResponseSchema)` to create a new message.
  */
 export const TouchTableResponseSchema: GenMessage<TouchTableResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 37);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 44);
 
 /**
  * @generated from message lapse.catalog.v1.Hold
@@ -1107,7 +1328,7 @@ export type Hold = Message<"lapse.catalog.v1.Hold"> & {
  * Use `create(HoldSchema)` to create a new message.
  */
 export const HoldSchema: GenMessage<Hold> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 38);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 45);
 
 /**
  * @generated from message lapse.catalog.v1.CreateHoldRequest
@@ -1131,7 +1352,7 @@ export type CreateHoldRequest = Message<"lapse.catalog.v1.CreateHoldRequest"> & 
  * Use `create(CreateHoldRequestSchema)` to create a new message.
  */
 export const CreateHoldRequestSchema: GenMessage<CreateHoldRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 39);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 46);
 
 /**
  * @generated from message lapse.catalog.v1.CreateHoldResponse
@@ -1148,7 +1369,7 @@ export type CreateHoldResponse = Message<"lapse.catalog.v1.CreateHoldResponse"> 
  * Use `create(CreateHoldResponseSchema)` to create a new message.
  */
 export const CreateHoldResponseSchema: GenMessage<CreateHoldResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 40);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 47);
 
 /**
  * @generated from message lapse.catalog.v1.RenewHoldRequest
@@ -1165,7 +1386,7 @@ export type RenewHoldRequest = Message<"lapse.catalog.v1.RenewHoldRequest"> & {
  * Use `create(RenewHoldRequestSchema)` to create a new message.
  */
 export const RenewHoldRequestSchema: GenMessage<RenewHoldRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 41);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 48);
 
 /**
  * @generated from message lapse.catalog.v1.RenewHoldResponse
@@ -1182,7 +1403,7 @@ export type RenewHoldResponse = Message<"lapse.catalog.v1.RenewHoldResponse"> & 
  * Use `create(RenewHoldResponseSchema)` to create a new message.
  */
 export const RenewHoldResponseSchema: GenMessage<RenewHoldResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 42);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 49);
 
 /**
  * @generated from message lapse.catalog.v1.ReleaseHoldRequest
@@ -1199,7 +1420,7 @@ export type ReleaseHoldRequest = Message<"lapse.catalog.v1.ReleaseHoldRequest"> 
  * Use `create(ReleaseHoldRequestSchema)` to create a new message.
  */
 export const ReleaseHoldRequestSchema: GenMessage<ReleaseHoldRequest> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 43);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 50);
 
 /**
  * @generated from message lapse.catalog.v1.ReleaseHoldResponse
@@ -1212,7 +1433,465 @@ export type ReleaseHoldResponse = Message<"lapse.catalog.v1.ReleaseHoldResponse"
  * Use `create(ReleaseHoldResponseSchema)` to create a new message.
  */
 export const ReleaseHoldResponseSchema: GenMessage<ReleaseHoldResponse> = /*@__PURE__*/
-  messageDesc(file_lapse_catalog_v1_catalog_service, 44);
+  messageDesc(file_lapse_catalog_v1_catalog_service, 51);
+
+/**
+ * @generated from message lapse.catalog.v1.ListHoldsRequest
+ */
+export type ListHoldsRequest = Message<"lapse.catalog.v1.ListHoldsRequest"> & {
+  /**
+   * @generated from field: lapse.catalog.v1.TableRef table = 1;
+   */
+  table?: TableRef | undefined;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.ListHoldsRequest.
+ * Use `create(ListHoldsRequestSchema)` to create a new message.
+ */
+export const ListHoldsRequestSchema: GenMessage<ListHoldsRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 52);
+
+/**
+ * @generated from message lapse.catalog.v1.ListHoldsResponse
+ */
+export type ListHoldsResponse = Message<"lapse.catalog.v1.ListHoldsResponse"> & {
+  /**
+   * @generated from field: repeated lapse.catalog.v1.Hold holds = 1;
+   */
+  holds: Hold[];
+};
+
+/**
+ * Describes the message lapse.catalog.v1.ListHoldsResponse.
+ * Use `create(ListHoldsResponseSchema)` to create a new message.
+ */
+export const ListHoldsResponseSchema: GenMessage<ListHoldsResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 53);
+
+/**
+ * @generated from message lapse.catalog.v1.Namespace
+ */
+export type Namespace = Message<"lapse.catalog.v1.Namespace"> & {
+  /**
+   * @generated from field: string environment = 1;
+   */
+  environment: string;
+
+  /**
+   * Dotted path, e.g. "bronze.raw".
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+
+  /**
+   * @generated from field: string created_by = 3;
+   */
+  createdBy: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 4;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.Namespace.
+ * Use `create(NamespaceSchema)` to create a new message.
+ */
+export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 54);
+
+/**
+ * @generated from message lapse.catalog.v1.CreateNamespaceRequest
+ */
+export type CreateNamespaceRequest = Message<"lapse.catalog.v1.CreateNamespaceRequest"> & {
+  /**
+   * @generated from field: lapse.catalog.v1.EnvironmentRef environment = 1;
+   */
+  environment?: EnvironmentRef | undefined;
+
+  /**
+   * @generated from field: string path = 2;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.CreateNamespaceRequest.
+ * Use `create(CreateNamespaceRequestSchema)` to create a new message.
+ */
+export const CreateNamespaceRequestSchema: GenMessage<CreateNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 55);
+
+/**
+ * @generated from message lapse.catalog.v1.CreateNamespaceResponse
+ */
+export type CreateNamespaceResponse = Message<"lapse.catalog.v1.CreateNamespaceResponse"> & {
+  /**
+   * @generated from field: lapse.catalog.v1.Namespace namespace = 1;
+   */
+  namespace?: Namespace | undefined;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.CreateNamespaceResponse.
+ * Use `create(CreateNamespaceResponseSchema)` to create a new message.
+ */
+export const CreateNamespaceResponseSchema: GenMessage<CreateNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 56);
+
+/**
+ * @generated from message lapse.catalog.v1.ListNamespacesRequest
+ */
+export type ListNamespacesRequest = Message<"lapse.catalog.v1.ListNamespacesRequest"> & {
+  /**
+   * @generated from field: lapse.catalog.v1.EnvironmentRef environment = 1;
+   */
+  environment?: EnvironmentRef | undefined;
+
+  /**
+   * @generated from field: int32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * @generated from field: string cursor = 3;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.ListNamespacesRequest.
+ * Use `create(ListNamespacesRequestSchema)` to create a new message.
+ */
+export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 57);
+
+/**
+ * @generated from message lapse.catalog.v1.ListNamespacesResponse
+ */
+export type ListNamespacesResponse = Message<"lapse.catalog.v1.ListNamespacesResponse"> & {
+  /**
+   * @generated from field: repeated lapse.catalog.v1.Namespace namespaces = 1;
+   */
+  namespaces: Namespace[];
+
+  /**
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.ListNamespacesResponse.
+ * Use `create(ListNamespacesResponseSchema)` to create a new message.
+ */
+export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 58);
+
+/**
+ * @generated from message lapse.catalog.v1.DeleteNamespaceRequest
+ */
+export type DeleteNamespaceRequest = Message<"lapse.catalog.v1.DeleteNamespaceRequest"> & {
+  /**
+   * @generated from field: lapse.catalog.v1.EnvironmentRef environment = 1;
+   */
+  environment?: EnvironmentRef | undefined;
+
+  /**
+   * @generated from field: string path = 2;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.DeleteNamespaceRequest.
+ * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
+ */
+export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 59);
+
+/**
+ * @generated from message lapse.catalog.v1.DeleteNamespaceResponse
+ */
+export type DeleteNamespaceResponse = Message<"lapse.catalog.v1.DeleteNamespaceResponse"> & {
+};
+
+/**
+ * Describes the message lapse.catalog.v1.DeleteNamespaceResponse.
+ * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
+ */
+export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 60);
+
+/**
+ * @generated from message lapse.catalog.v1.Project
+ */
+export type Project = Message<"lapse.catalog.v1.Project"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string environment = 2;
+   */
+  environment: string;
+
+  /**
+   * The one current in the environment.
+   *
+   * @generated from field: string version = 3;
+   */
+  version: string;
+
+  /**
+   * Names of the tables it builds, e.g. "gold.orders", whether they exist yet or not.
+   *
+   * @generated from field: repeated string assets = 4;
+   */
+  assets: string[];
+
+  /**
+   * @generated from field: string deployed_by = 5;
+   */
+  deployedBy: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp deployed_at = 6;
+   */
+  deployedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.Project.
+ * Use `create(ProjectSchema)` to create a new message.
+ */
+export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 61);
+
+/**
+ * @generated from message lapse.catalog.v1.DeployProjectRequest
+ */
+export type DeployProjectRequest = Message<"lapse.catalog.v1.DeployProjectRequest"> & {
+  /**
+   * @generated from field: lapse.catalog.v1.EnvironmentRef environment = 1;
+   */
+  environment?: EnvironmentRef | undefined;
+
+  /**
+   * @generated from field: string project = 2;
+   */
+  project: string;
+
+  /**
+   * @generated from field: string version = 3;
+   */
+  version: string;
+
+  /**
+   * At most 10,000. Empty: those that this version had before.
+   *
+   * @generated from field: repeated string assets = 4;
+   */
+  assets: string[];
+};
+
+/**
+ * Describes the message lapse.catalog.v1.DeployProjectRequest.
+ * Use `create(DeployProjectRequestSchema)` to create a new message.
+ */
+export const DeployProjectRequestSchema: GenMessage<DeployProjectRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 62);
+
+/**
+ * @generated from message lapse.catalog.v1.DeployProjectResponse
+ */
+export type DeployProjectResponse = Message<"lapse.catalog.v1.DeployProjectResponse"> & {
+  /**
+   * @generated from field: lapse.catalog.v1.Project project = 1;
+   */
+  project?: Project | undefined;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.DeployProjectResponse.
+ * Use `create(DeployProjectResponseSchema)` to create a new message.
+ */
+export const DeployProjectResponseSchema: GenMessage<DeployProjectResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 63);
+
+/**
+ * @generated from message lapse.catalog.v1.UndeployProjectRequest
+ */
+export type UndeployProjectRequest = Message<"lapse.catalog.v1.UndeployProjectRequest"> & {
+  /**
+   * @generated from field: lapse.catalog.v1.EnvironmentRef environment = 1;
+   */
+  environment?: EnvironmentRef | undefined;
+
+  /**
+   * @generated from field: string project = 2;
+   */
+  project: string;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.UndeployProjectRequest.
+ * Use `create(UndeployProjectRequestSchema)` to create a new message.
+ */
+export const UndeployProjectRequestSchema: GenMessage<UndeployProjectRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 64);
+
+/**
+ * @generated from message lapse.catalog.v1.UndeployProjectResponse
+ */
+export type UndeployProjectResponse = Message<"lapse.catalog.v1.UndeployProjectResponse"> & {
+};
+
+/**
+ * Describes the message lapse.catalog.v1.UndeployProjectResponse.
+ * Use `create(UndeployProjectResponseSchema)` to create a new message.
+ */
+export const UndeployProjectResponseSchema: GenMessage<UndeployProjectResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 65);
+
+/**
+ * @generated from message lapse.catalog.v1.ListProjectsRequest
+ */
+export type ListProjectsRequest = Message<"lapse.catalog.v1.ListProjectsRequest"> & {
+  /**
+   * @generated from field: lapse.catalog.v1.EnvironmentRef environment = 1;
+   */
+  environment?: EnvironmentRef | undefined;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.ListProjectsRequest.
+ * Use `create(ListProjectsRequestSchema)` to create a new message.
+ */
+export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 66);
+
+/**
+ * @generated from message lapse.catalog.v1.ListProjectsResponse
+ */
+export type ListProjectsResponse = Message<"lapse.catalog.v1.ListProjectsResponse"> & {
+  /**
+   * @generated from field: repeated lapse.catalog.v1.Project projects = 1;
+   */
+  projects: Project[];
+};
+
+/**
+ * Describes the message lapse.catalog.v1.ListProjectsResponse.
+ * Use `create(ListProjectsResponseSchema)` to create a new message.
+ */
+export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 67);
+
+/**
+ * @generated from message lapse.catalog.v1.GetPurgeStatusRequest
+ */
+export type GetPurgeStatusRequest = Message<"lapse.catalog.v1.GetPurgeStatusRequest"> & {
+};
+
+/**
+ * Describes the message lapse.catalog.v1.GetPurgeStatusRequest.
+ * Use `create(GetPurgeStatusRequestSchema)` to create a new message.
+ */
+export const GetPurgeStatusRequestSchema: GenMessage<GetPurgeStatusRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 68);
+
+/**
+ * @generated from message lapse.catalog.v1.GetPurgeStatusResponse
+ */
+export type GetPurgeStatusResponse = Message<"lapse.catalog.v1.GetPurgeStatusResponse"> & {
+  /**
+   * Absent: purges run.
+   *
+   * @generated from field: lapse.catalog.v1.ClockHold clock_hold = 1;
+   */
+  clockHold?: ClockHold | undefined;
+
+  /**
+   * @generated from field: uint64 waiting = 2;
+   */
+  waiting: bigint;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.GetPurgeStatusResponse.
+ * Use `create(GetPurgeStatusResponseSchema)` to create a new message.
+ */
+export const GetPurgeStatusResponseSchema: GenMessage<GetPurgeStatusResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 69);
+
+/**
+ * A clock that jumped: nothing is done by it until it was confirmed.
+ *
+ * @generated from message lapse.catalog.v1.ClockHold
+ */
+export type ClockHold = Message<"lapse.catalog.v1.ClockHold"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp raised_at = 1;
+   */
+  raisedAt?: Timestamp | undefined;
+
+  /**
+   * What the database's clock said last, and what it says now.
+   *
+   * @generated from field: google.protobuf.Timestamp last_seen_at = 2;
+   */
+  lastSeenAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp now = 3;
+   */
+  now?: Timestamp | undefined;
+
+  /**
+   * Empty: not by the caller's tenant.
+   *
+   * @generated from field: string confirmed_by = 4;
+   */
+  confirmedBy: string;
+};
+
+/**
+ * Describes the message lapse.catalog.v1.ClockHold.
+ * Use `create(ClockHoldSchema)` to create a new message.
+ */
+export const ClockHoldSchema: GenMessage<ClockHold> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 70);
+
+/**
+ * @generated from message lapse.catalog.v1.ConfirmPurgeClockRequest
+ */
+export type ConfirmPurgeClockRequest = Message<"lapse.catalog.v1.ConfirmPurgeClockRequest"> & {
+};
+
+/**
+ * Describes the message lapse.catalog.v1.ConfirmPurgeClockRequest.
+ * Use `create(ConfirmPurgeClockRequestSchema)` to create a new message.
+ */
+export const ConfirmPurgeClockRequestSchema: GenMessage<ConfirmPurgeClockRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 71);
+
+/**
+ * @generated from message lapse.catalog.v1.ConfirmPurgeClockResponse
+ */
+export type ConfirmPurgeClockResponse = Message<"lapse.catalog.v1.ConfirmPurgeClockResponse"> & {
+};
+
+/**
+ * Describes the message lapse.catalog.v1.ConfirmPurgeClockResponse.
+ * Use `create(ConfirmPurgeClockResponseSchema)` to create a new message.
+ */
+export const ConfirmPurgeClockResponseSchema: GenMessage<ConfirmPurgeClockResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_catalog_v1_catalog_service, 72);
 
 /**
  * @generated from enum lapse.catalog.v1.CommitOperation
@@ -1297,6 +1976,16 @@ export const CatalogService: GenService<{
     output: typeof UpdateEnvironmentResponseSchema;
   },
   /**
+   * Refused while it has tables that are live or can still be restored, naming them (T31).
+   *
+   * @generated from rpc lapse.catalog.v1.CatalogService.DeleteEnvironment
+   */
+  deleteEnvironment: {
+    methodKind: "unary";
+    input: typeof DeleteEnvironmentRequestSchema;
+    output: typeof DeleteEnvironmentResponseSchema;
+  },
+  /**
    * Orders a coming change of the environment's retention against every drop in it: moves policy_version.
    *
    * @generated from rpc lapse.catalog.v1.CatalogService.TouchEnvironment
@@ -1325,6 +2014,16 @@ export const CatalogService: GenService<{
     output: typeof GetTableResponseSchema;
   },
   /**
+   * For services that resolve many names or ids at once; what is not there, or not to be known, is left out.
+   *
+   * @generated from rpc lapse.catalog.v1.CatalogService.BatchGetTables
+   */
+  batchGetTables: {
+    methodKind: "unary";
+    input: typeof BatchGetTablesRequestSchema;
+    output: typeof BatchGetTablesResponseSchema;
+  },
+  /**
    * @generated from rpc lapse.catalog.v1.CatalogService.ListTables
    */
   listTables: {
@@ -1333,6 +2032,8 @@ export const CatalogService: GenService<{
     output: typeof ListTablesResponseSchema;
   },
   /**
+   * Changes its description, its name, or its namespace; each is activity (T13).
+   *
    * @generated from rpc lapse.catalog.v1.CatalogService.UpdateTable
    */
   updateTable: {
@@ -1351,7 +2052,7 @@ export const CatalogService: GenService<{
     output: typeof CommitTableResponseSchema;
   },
   /**
-   * The files of the current snapshot, with addresses a reader opens.
+   * The files of the current snapshot, a page at a time, with addresses a reader opens.
    *
    * @generated from rpc lapse.catalog.v1.CatalogService.ListTableFiles
    */
@@ -1426,6 +2127,92 @@ export const CatalogService: GenService<{
     methodKind: "unary";
     input: typeof ReleaseHoldRequestSchema;
     output: typeof ReleaseHoldResponseSchema;
+  },
+  /**
+   * The holds of a table that have not ended.
+   *
+   * @generated from rpc lapse.catalog.v1.CatalogService.ListHolds
+   */
+  listHolds: {
+    methodKind: "unary";
+    input: typeof ListHoldsRequestSchema;
+    output: typeof ListHoldsResponseSchema;
+  },
+  /**
+   * Tables can be created in a namespace whether it was created before or not.
+   *
+   * @generated from rpc lapse.catalog.v1.CatalogService.CreateNamespace
+   */
+  createNamespace: {
+    methodKind: "unary";
+    input: typeof CreateNamespaceRequestSchema;
+    output: typeof CreateNamespaceResponseSchema;
+  },
+  /**
+   * @generated from rpc lapse.catalog.v1.CatalogService.ListNamespaces
+   */
+  listNamespaces: {
+    methodKind: "unary";
+    input: typeof ListNamespacesRequestSchema;
+    output: typeof ListNamespacesResponseSchema;
+  },
+  /**
+   * Refused while it, or one below it, has tables that are live or can still be restored, naming them (T31).
+   *
+   * @generated from rpc lapse.catalog.v1.CatalogService.DeleteNamespace
+   */
+  deleteNamespace: {
+    methodKind: "unary";
+    input: typeof DeleteNamespaceRequestSchema;
+    output: typeof DeleteNamespaceResponseSchema;
+  },
+  /**
+   * Makes a version of a project current in an environment: the tables it builds never expire there (T20).
+   *
+   * @generated from rpc lapse.catalog.v1.CatalogService.DeployProject
+   */
+  deployProject: {
+    methodKind: "unary";
+    input: typeof DeployProjectRequestSchema;
+    output: typeof DeployProjectResponseSchema;
+  },
+  /**
+   * The project has no version in the environment any more.
+   *
+   * @generated from rpc lapse.catalog.v1.CatalogService.UndeployProject
+   */
+  undeployProject: {
+    methodKind: "unary";
+    input: typeof UndeployProjectRequestSchema;
+    output: typeof UndeployProjectResponseSchema;
+  },
+  /**
+   * @generated from rpc lapse.catalog.v1.CatalogService.ListProjects
+   */
+  listProjects: {
+    methodKind: "unary";
+    input: typeof ListProjectsRequestSchema;
+    output: typeof ListProjectsResponseSchema;
+  },
+  /**
+   * Whether purges wait for somebody to confirm the database's clock (rule 6 of the architecture).
+   *
+   * @generated from rpc lapse.catalog.v1.CatalogService.GetPurgeStatus
+   */
+  getPurgeStatus: {
+    methodKind: "unary";
+    input: typeof GetPurgeStatusRequestSchema;
+    output: typeof GetPurgeStatusResponseSchema;
+  },
+  /**
+   * Says that the clock is right, for the caller's tenant.
+   *
+   * @generated from rpc lapse.catalog.v1.CatalogService.ConfirmPurgeClock
+   */
+  confirmPurgeClock: {
+    methodKind: "unary";
+    input: typeof ConfirmPurgeClockRequestSchema;
+    output: typeof ConfirmPurgeClockResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_lapse_catalog_v1_catalog_service, 0);

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file lapse/evaluator/v1/lifecycle_evaluator_service.proto.
  */
 export const file_lapse_evaluator_v1_lifecycle_evaluator_service: GenFile = /*@__PURE__*/
-  fileDesc("CjRsYXBzZS9ldmFsdWF0b3IvdjEvbGlmZWN5Y2xlX2V2YWx1YXRvcl9zZXJ2aWNlLnByb3RvEhJsYXBzZS5ldmFsdWF0b3IudjEiWQoMU2VlblZlcnNpb25zEhYKDmNoYW5nZV92ZXJzaW9uGAEgASgEEhkKEXJldGVudGlvbl92ZXJzaW9uGAIgASgEEhYKDnBvbGljeV92ZXJzaW9uGAMgASgEIvQCCgtUYWJsZUV4cGlyeRIQCgh0YWJsZV9pZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSKAoEcnVsZRgDIAEoCzIaLmxhcHNlLmV2ZW50cy52MS5UYWJsZVJ1bGUSDgoGc2V0X2J5GAQgASgJEioKBnNldF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoQbGFzdF9hY3Rpdml0eV9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoSbGFzdF9hY3Rpdml0eV9raW5kGAcgASgJEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGtlcHQYCSABKAkSFAoMZXhwaXJlc19zb29uGAogASgIEhYKDmVudmlyb25tZW50X2lkGAsgASgJEhEKCW5hbWVzcGFjZRgMIAEoCRIMCgRuYW1lGA0gASgJInEKFUdldFRhYmxlRXhwaXJ5UmVxdWVzdBIQCgh0YWJsZV9pZBgBIAEoCRIyCghhdF9sZWFzdBgCIAEoCzIgLmxhcHNlLmV2YWx1YXRvci52MS5TZWVuVmVyc2lvbnMSEgoKY29uc2lzdGVudBgDIAEoCCJJChZHZXRUYWJsZUV4cGlyeVJlc3BvbnNlEi8KBmV4cGlyeRgBIAEoCzIfLmxhcHNlLmV2YWx1YXRvci52MS5UYWJsZUV4cGlyeSJPChpCYXRjaEdldFRhYmxlRXhwaXJ5UmVxdWVzdBIxCgZ0YWJsZXMYASADKAsyIS5sYXBzZS5ldmFsdWF0b3IudjEuVGFibGVWZXJzaW9ucyJVCg1UYWJsZVZlcnNpb25zEhAKCHRhYmxlX2lkGAEgASgJEjIKCGF0X2xlYXN0GAIgASgLMiAubGFwc2UuZXZhbHVhdG9yLnYxLlNlZW5WZXJzaW9ucyJQChtCYXRjaEdldFRhYmxlRXhwaXJ5UmVzcG9uc2USMQoIZXhwaXJpZXMYASADKAsyHy5sYXBzZS5ldmFsdWF0b3IudjEuVGFibGVFeHBpcnkiZwoZTGlzdEV4cGlyaW5nVGFibGVzUmVxdWVzdBIWCg5lbnZpcm9ubWVudF9pZBgBIAEoCRITCgt3aXRoaW5fZGF5cxgCIAEoARINCgVsaW1pdBgDIAEoBRIOCgZjdXJzb3IYBCABKAkiYgoaTGlzdEV4cGlyaW5nVGFibGVzUmVzcG9uc2USLwoGdGFibGVzGAEgAygLMh8ubGFwc2UuZXZhbHVhdG9yLnYxLlRhYmxlRXhwaXJ5EhMKC25leHRfY3Vyc29yGAIgASgJIiwKF0NvbmZpcm1UYWJsZXNEdWVSZXF1ZXN0EhEKCXRhYmxlX2lkcxgBIAMoCSJbChhDb25maXJtVGFibGVzRHVlUmVzcG9uc2USPwoNY29uZmlybWF0aW9ucxgBIAMoCzIoLmxhcHNlLmV2YWx1YXRvci52MS5UYWJsZUR1ZUNvbmZpcm1hdGlvbiKWAQoUVGFibGVEdWVDb25maXJtYXRpb24SEAoIdGFibGVfaWQYASABKAkSCwoDZHVlGAIgASgIEi8KBmV4cGlyeRgDIAEoCzIfLmxhcHNlLmV2YWx1YXRvci52MS5UYWJsZUV4cGlyeRIuCgRzZWVuGAQgASgLMiAubGFwc2UuZXZhbHVhdG9yLnYxLlNlZW5WZXJzaW9ucyIoChRHZXRUYWJsZVJlYWRzUmVxdWVzdBIQCgh0YWJsZV9pZBgBIAEoCSJ2ChVHZXRUYWJsZVJlYWRzUmVzcG9uc2USLAoEZGF5cxgBIAMoCzIeLmxhcHNlLmV2YWx1YXRvci52MS5EYWlseVJlYWRzEi8KB3NvdXJjZXMYAiADKAsyHi5sYXBzZS5ldmFsdWF0b3IudjEuUmVhZFNvdXJjZSI4CgpEYWlseVJlYWRzEgsKA2RheRgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDQoFcmVhZHMYAyABKAQiUgoKUmVhZFNvdXJjZRIOCgZzb3VyY2UYASABKAkSNAoQbGFzdF9yZXBvcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAipwMKBVN3ZWVwEhAKCHN3ZWVwX2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIfLmxhcHNlLmV2YWx1YXRvci52MS5Td2VlcFN0YXR1cxIUCgxyZXF1ZXN0ZWRfYnkYAyABKAkSLgoKc3RhcnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKBWZlbmNlGAYgAygLMiIubGFwc2UuZXZhbHVhdG9yLnYxLlN0cmVhbVBvc2l0aW9uEgsKA2R1ZRgHIAEoDRIPCgdkcm9wcGVkGAggASgNEjEKBGtlcHQYCSADKAsyIy5sYXBzZS5ldmFsdWF0b3IudjEuU3dlZXAuS2VwdEVudHJ5Eg4KBmZhaWxlZBgKIAEoDRITCgtoZWxkX3JlYXNvbhgLIAEoCRIOCgZjYXBwZWQYDCABKAgaKwoJS2VwdEVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEiMgoOU3RyZWFtUG9zaXRpb24SDgoGc3RyZWFtGAEgASgJEhAKCHNlcXVlbmNlGAIgASgEImYKDlN3ZWVwQ2FuZGlkYXRlEi8KBmV4cGlyeRgBIAEoCzIfLmxhcHNlLmV2YWx1YXRvci52MS5UYWJsZUV4cGlyeRITCgtlbnZpcm9ubWVudBgCIAEoCRIOCgZ0ZW5hbnQYAyABKAkiOAoPUnVuU3dlZXBSZXF1ZXN0Eg8KB2RyeV9ydW4YASABKAgSFAoMd2FpdF9zZWNvbmRzGAIgASgFInQKEFJ1blN3ZWVwUmVzcG9uc2USKAoFc3dlZXAYASABKAsyGS5sYXBzZS5ldmFsdWF0b3IudjEuU3dlZXASNgoKd291bGRfZHJvcBgCIAMoCzIiLmxhcHNlLmV2YWx1YXRvci52MS5Td2VlcENhbmRpZGF0ZSIjCg9HZXRTd2VlcFJlcXVlc3QSEAoIc3dlZXBfaWQYASABKAkicAoQR2V0U3dlZXBSZXNwb25zZRIoCgVzd2VlcBgBIAEoCzIZLmxhcHNlLmV2YWx1YXRvci52MS5Td2VlcBIyCghvdXRjb21lcxgCIAMoCzIgLmxhcHNlLmV2YWx1YXRvci52MS5Td2VlcE91dGNvbWUirwEKDFN3ZWVwT3V0Y29tZRIQCgh0YWJsZV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB291dGNvbWUYAyABKAkSDgoGcmVhc29uGAQgASgJEi0KCWlzc3VlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLYW5zd2VyZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjIKEUxpc3RTd2VlcHNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgFEg4KBmN1cnNvchgCIAEoCSJUChJMaXN0U3dlZXBzUmVzcG9uc2USKQoGc3dlZXBzGAEgAygLMhkubGFwc2UuZXZhbHVhdG9yLnYxLlN3ZWVwEhMKC25leHRfY3Vyc29yGAIgASgJIiQKElBhdXNlU3dlZXBzUmVxdWVzdBIOCgZyZWFzb24YASABKAkiFQoTUGF1c2VTd2VlcHNSZXNwb25zZSIVChNSZXN1bWVTd2VlcHNSZXF1ZXN0IhYKFFJlc3VtZVN3ZWVwc1Jlc3BvbnNlIhsKGUdldEV2YWx1YXRvclN0YXR1c1JlcXVlc3QioAIKGkdldEV2YWx1YXRvclN0YXR1c1Jlc3BvbnNlEi0KBWZvbGRzGAEgAygLMh4ubGFwc2UuZXZhbHVhdG9yLnYxLkZvbGRTdGF0dXMSFQoNc3dlZXBzX3BhdXNlZBgCIAEoCBIRCglwYXVzZWRfYnkYAyABKAkSFAoMcGF1c2VfcmVhc29uGAQgASgJEh4KFnN3ZWVwX2ludGVydmFsX3NlY29uZHMYBSABKA0SMQoNbmV4dF9zd2VlcF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoKbGFzdF9zd2VlcBgHIAEoCzIZLmxhcHNlLmV2YWx1YXRvci52MS5Td2VlcBIRCglzY2hlZHVsZXIYCCABKAkidwoKRm9sZFN0YXR1cxIOCgZzdHJlYW0YASABKAkSFwoPZm9sZGVkX3NlcXVlbmNlGAIgASgEEhUKDWxhc3Rfc2VxdWVuY2UYAyABKAQSGAoQYnJva2VyX3JlYWNoYWJsZRgEIAEoCBIPCgdtaXNzaW5nGAUgASgEKrIBCgtTd2VlcFN0YXR1cxIcChhTV0VFUF9TVEFUVVNfVU5TUEVDSUZJRUQQABIaChZTV0VFUF9TVEFUVVNfUkVRVUVTVEVEEAESGAoUU1dFRVBfU1RBVFVTX1JVTk5JTkcQAhIaChZTV0VFUF9TVEFUVVNfQ09NUExFVEVEEAMSFQoRU1dFRVBfU1RBVFVTX0hFTEQQBBIcChhTV0VFUF9TVEFUVVNfSU5URVJSVVBURUQQBTKJCQoZTGlmZWN5Y2xlRXZhbHVhdG9yU2VydmljZRJnCg5HZXRUYWJsZUV4cGlyeRIpLmxhcHNlLmV2YWx1YXRvci52MS5HZXRUYWJsZUV4cGlyeVJlcXVlc3QaKi5sYXBzZS5ldmFsdWF0b3IudjEuR2V0VGFibGVFeHBpcnlSZXNwb25zZRJ2ChNCYXRjaEdldFRhYmxlRXhwaXJ5Ei4ubGFwc2UuZXZhbHVhdG9yLnYxLkJhdGNoR2V0VGFibGVFeHBpcnlSZXF1ZXN0Gi8ubGFwc2UuZXZhbHVhdG9yLnYxLkJhdGNoR2V0VGFibGVFeHBpcnlSZXNwb25zZRJzChJMaXN0RXhwaXJpbmdUYWJsZXMSLS5sYXBzZS5ldmFsdWF0b3IudjEuTGlzdEV4cGlyaW5nVGFibGVzUmVxdWVzdBouLmxhcHNlLmV2YWx1YXRvci52MS5MaXN0RXhwaXJpbmdUYWJsZXNSZXNwb25zZRJtChBDb25maXJtVGFibGVzRHVlEisubGFwc2UuZXZhbHVhdG9yLnYxLkNvbmZpcm1UYWJsZXNEdWVSZXF1ZXN0GiwubGFwc2UuZXZhbHVhdG9yLnYxLkNvbmZpcm1UYWJsZXNEdWVSZXNwb25zZRJkCg1HZXRUYWJsZVJlYWRzEigubGFwc2UuZXZhbHVhdG9yLnYxLkdldFRhYmxlUmVhZHNSZXF1ZXN0GikubGFwc2UuZXZhbHVhdG9yLnYxLkdldFRhYmxlUmVhZHNSZXNwb25zZRJVCghSdW5Td2VlcBIjLmxhcHNlLmV2YWx1YXRvci52MS5SdW5Td2VlcFJlcXVlc3QaJC5sYXBzZS5ldmFsdWF0b3IudjEuUnVuU3dlZXBSZXNwb25zZRJVCghHZXRTd2VlcBIjLmxhcHNlLmV2YWx1YXRvci52MS5HZXRTd2VlcFJlcXVlc3QaJC5sYXBzZS5ldmFsdWF0b3IudjEuR2V0U3dlZXBSZXNwb25zZRJbCgpMaXN0U3dlZXBzEiUubGFwc2UuZXZhbHVhdG9yLnYxLkxpc3RTd2VlcHNSZXF1ZXN0GiYubGFwc2UuZXZhbHVhdG9yLnYxLkxpc3RTd2VlcHNSZXNwb25zZRJeCgtQYXVzZVN3ZWVwcxImLmxhcHNlLmV2YWx1YXRvci52MS5QYXVzZVN3ZWVwc1JlcXVlc3QaJy5sYXBzZS5ldmFsdWF0b3IudjEuUGF1c2VTd2VlcHNSZXNwb25zZRJhCgxSZXN1bWVTd2VlcHMSJy5sYXBzZS5ldmFsdWF0b3IudjEuUmVzdW1lU3dlZXBzUmVxdWVzdBooLmxhcHNlLmV2YWx1YXRvci52MS5SZXN1bWVTd2VlcHNSZXNwb25zZRJzChJHZXRFdmFsdWF0b3JTdGF0dXMSLS5sYXBzZS5ldmFsdWF0b3IudjEuR2V0RXZhbHVhdG9yU3RhdHVzUmVxdWVzdBouLmxhcHNlLmV2YWx1YXRvci52MS5HZXRFdmFsdWF0b3JTdGF0dXNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_lapse_events_v1_policy]);
+  fileDesc("CjRsYXBzZS9ldmFsdWF0b3IvdjEvbGlmZWN5Y2xlX2V2YWx1YXRvcl9zZXJ2aWNlLnByb3RvEhJsYXBzZS5ldmFsdWF0b3IudjEiWQoMU2VlblZlcnNpb25zEhYKDmNoYW5nZV92ZXJzaW9uGAEgASgEEhkKEXJldGVudGlvbl92ZXJzaW9uGAIgASgEEhYKDnBvbGljeV92ZXJzaW9uGAMgASgEIvQCCgtUYWJsZUV4cGlyeRIQCgh0YWJsZV9pZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSKAoEcnVsZRgDIAEoCzIaLmxhcHNlLmV2ZW50cy52MS5UYWJsZVJ1bGUSDgoGc2V0X2J5GAQgASgJEioKBnNldF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoQbGFzdF9hY3Rpdml0eV9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoSbGFzdF9hY3Rpdml0eV9raW5kGAcgASgJEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGtlcHQYCSABKAkSFAoMZXhwaXJlc19zb29uGAogASgIEhYKDmVudmlyb25tZW50X2lkGAsgASgJEhEKCW5hbWVzcGFjZRgMIAEoCRIMCgRuYW1lGA0gASgJInEKFUdldFRhYmxlRXhwaXJ5UmVxdWVzdBIQCgh0YWJsZV9pZBgBIAEoCRIyCghhdF9sZWFzdBgCIAEoCzIgLmxhcHNlLmV2YWx1YXRvci52MS5TZWVuVmVyc2lvbnMSEgoKY29uc2lzdGVudBgDIAEoCCJJChZHZXRUYWJsZUV4cGlyeVJlc3BvbnNlEi8KBmV4cGlyeRgBIAEoCzIfLmxhcHNlLmV2YWx1YXRvci52MS5UYWJsZUV4cGlyeSJPChpCYXRjaEdldFRhYmxlRXhwaXJ5UmVxdWVzdBIxCgZ0YWJsZXMYASADKAsyIS5sYXBzZS5ldmFsdWF0b3IudjEuVGFibGVWZXJzaW9ucyJVCg1UYWJsZVZlcnNpb25zEhAKCHRhYmxlX2lkGAEgASgJEjIKCGF0X2xlYXN0GAIgASgLMiAubGFwc2UuZXZhbHVhdG9yLnYxLlNlZW5WZXJzaW9ucyJQChtCYXRjaEdldFRhYmxlRXhwaXJ5UmVzcG9uc2USMQoIZXhwaXJpZXMYASADKAsyHy5sYXBzZS5ldmFsdWF0b3IudjEuVGFibGVFeHBpcnkiZwoZTGlzdEV4cGlyaW5nVGFibGVzUmVxdWVzdBIWCg5lbnZpcm9ubWVudF9pZBgBIAEoCRITCgt3aXRoaW5fZGF5cxgCIAEoARINCgVsaW1pdBgDIAEoBRIOCgZjdXJzb3IYBCABKAkiYgoaTGlzdEV4cGlyaW5nVGFibGVzUmVzcG9uc2USLwoGdGFibGVzGAEgAygLMh8ubGFwc2UuZXZhbHVhdG9yLnYxLlRhYmxlRXhwaXJ5EhMKC25leHRfY3Vyc29yGAIgASgJIiwKF0NvbmZpcm1UYWJsZXNEdWVSZXF1ZXN0EhEKCXRhYmxlX2lkcxgBIAMoCSJbChhDb25maXJtVGFibGVzRHVlUmVzcG9uc2USPwoNY29uZmlybWF0aW9ucxgBIAMoCzIoLmxhcHNlLmV2YWx1YXRvci52MS5UYWJsZUR1ZUNvbmZpcm1hdGlvbiKWAQoUVGFibGVEdWVDb25maXJtYXRpb24SEAoIdGFibGVfaWQYASABKAkSCwoDZHVlGAIgASgIEi8KBmV4cGlyeRgDIAEoCzIfLmxhcHNlLmV2YWx1YXRvci52MS5UYWJsZUV4cGlyeRIuCgRzZWVuGAQgASgLMiAubGFwc2UuZXZhbHVhdG9yLnYxLlNlZW5WZXJzaW9ucyIoChRHZXRUYWJsZVJlYWRzUmVxdWVzdBIQCgh0YWJsZV9pZBgBIAEoCSJ2ChVHZXRUYWJsZVJlYWRzUmVzcG9uc2USLAoEZGF5cxgBIAMoCzIeLmxhcHNlLmV2YWx1YXRvci52MS5EYWlseVJlYWRzEi8KB3NvdXJjZXMYAiADKAsyHi5sYXBzZS5ldmFsdWF0b3IudjEuUmVhZFNvdXJjZSI4CgpEYWlseVJlYWRzEgsKA2RheRgBIAEoCRIOCgZzb3VyY2UYAiABKAkSDQoFcmVhZHMYAyABKAQiUgoKUmVhZFNvdXJjZRIOCgZzb3VyY2UYASABKAkSNAoQbGFzdF9yZXBvcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAipwMKBVN3ZWVwEhAKCHN3ZWVwX2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIfLmxhcHNlLmV2YWx1YXRvci52MS5Td2VlcFN0YXR1cxIUCgxyZXF1ZXN0ZWRfYnkYAyABKAkSLgoKc3RhcnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKBWZlbmNlGAYgAygLMiIubGFwc2UuZXZhbHVhdG9yLnYxLlN0cmVhbVBvc2l0aW9uEgsKA2R1ZRgHIAEoDRIPCgdkcm9wcGVkGAggASgNEjEKBGtlcHQYCSADKAsyIy5sYXBzZS5ldmFsdWF0b3IudjEuU3dlZXAuS2VwdEVudHJ5Eg4KBmZhaWxlZBgKIAEoDRITCgtoZWxkX3JlYXNvbhgLIAEoCRIOCgZjYXBwZWQYDCABKAgaKwoJS2VwdEVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEiMgoOU3RyZWFtUG9zaXRpb24SDgoGc3RyZWFtGAEgASgJEhAKCHNlcXVlbmNlGAIgASgEImYKDlN3ZWVwQ2FuZGlkYXRlEi8KBmV4cGlyeRgBIAEoCzIfLmxhcHNlLmV2YWx1YXRvci52MS5UYWJsZUV4cGlyeRITCgtlbnZpcm9ubWVudBgCIAEoCRIOCgZ0ZW5hbnQYAyABKAkiOAoPUnVuU3dlZXBSZXF1ZXN0Eg8KB2RyeV9ydW4YASABKAgSFAoMd2FpdF9zZWNvbmRzGAIgASgFIqEBChBSdW5Td2VlcFJlc3BvbnNlEigKBXN3ZWVwGAEgASgLMhkubGFwc2UuZXZhbHVhdG9yLnYxLlN3ZWVwEjYKCndvdWxkX2Ryb3AYAiADKAsyIi5sYXBzZS5ldmFsdWF0b3IudjEuU3dlZXBDYW5kaWRhdGUSKwoEaGVsZBgDIAMoCzIdLmxhcHNlLmV2YWx1YXRvci52MS5Td2VlcEhvbGQiIwoPR2V0U3dlZXBSZXF1ZXN0EhAKCHN3ZWVwX2lkGAEgASgJInAKEEdldFN3ZWVwUmVzcG9uc2USKAoFc3dlZXAYASABKAsyGS5sYXBzZS5ldmFsdWF0b3IudjEuU3dlZXASMgoIb3V0Y29tZXMYAiADKAsyIC5sYXBzZS5ldmFsdWF0b3IudjEuU3dlZXBPdXRjb21lIq8BCgxTd2VlcE91dGNvbWUSEAoIdGFibGVfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdvdXRjb21lGAMgASgJEg4KBnJlYXNvbhgEIAEoCRItCglpc3N1ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2Fuc3dlcmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIyChFMaXN0U3dlZXBzUmVxdWVzdBINCgVsaW1pdBgBIAEoBRIOCgZjdXJzb3IYAiABKAkiVAoSTGlzdFN3ZWVwc1Jlc3BvbnNlEikKBnN3ZWVwcxgBIAMoCzIZLmxhcHNlLmV2YWx1YXRvci52MS5Td2VlcBITCgtuZXh0X2N1cnNvchgCIAEoCSIkChJQYXVzZVN3ZWVwc1JlcXVlc3QSDgoGcmVhc29uGAEgASgJIhUKE1BhdXNlU3dlZXBzUmVzcG9uc2UiFQoTUmVzdW1lU3dlZXBzUmVxdWVzdCIWChRSZXN1bWVTd2VlcHNSZXNwb25zZSIbChlHZXRFdmFsdWF0b3JTdGF0dXNSZXF1ZXN0IqACChpHZXRFdmFsdWF0b3JTdGF0dXNSZXNwb25zZRItCgVmb2xkcxgBIAMoCzIeLmxhcHNlLmV2YWx1YXRvci52MS5Gb2xkU3RhdHVzEhUKDXN3ZWVwc19wYXVzZWQYAiABKAgSEQoJcGF1c2VkX2J5GAMgASgJEhQKDHBhdXNlX3JlYXNvbhgEIAEoCRIeChZzd2VlcF9pbnRlcnZhbF9zZWNvbmRzGAUgASgNEjEKDW5leHRfc3dlZXBfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCmxhc3Rfc3dlZXAYByABKAsyGS5sYXBzZS5ldmFsdWF0b3IudjEuU3dlZXASEQoJc2NoZWR1bGVyGAggASgJIncKCkZvbGRTdGF0dXMSDgoGc3RyZWFtGAEgASgJEhcKD2ZvbGRlZF9zZXF1ZW5jZRgCIAEoBBIVCg1sYXN0X3NlcXVlbmNlGAMgASgEEhgKEGJyb2tlcl9yZWFjaGFibGUYBCABKAgSDwoHbWlzc2luZxgFIAEoBCLVAgoJU3dlZXBIb2xkEg8KB2hvbGRfaWQYASABKAkSDAoEa2luZBgCIAEoCRIWCg5lbnZpcm9ubWVudF9pZBgDIAEoCRITCgtlbnZpcm9ubWVudBgEIAEoCRItCglyYWlzZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgsKA2R1ZRgGIAEoDRIOCgZ0YWJsZXMYByABKA0SDQoFc2hhcmUYCCABKAESMAoMbGFzdF9zZWVuX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgNub3cYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDGNvbmZpcm1lZF9ieRgLIAEoCRIwCgxjb25maXJtZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkMKFUxpc3RTd2VlcEhvbGRzUmVxdWVzdBILCgNhbGwYASABKAgSDQoFbGltaXQYAiABKAUSDgoGY3Vyc29yGAMgASgJIlsKFkxpc3RTd2VlcEhvbGRzUmVzcG9uc2USLAoFaG9sZHMYASADKAsyHS5sYXBzZS5ldmFsdWF0b3IudjEuU3dlZXBIb2xkEhMKC25leHRfY3Vyc29yGAIgASgJIioKF0NvbmZpcm1Td2VlcEhvbGRSZXF1ZXN0Eg8KB2hvbGRfaWQYASABKAkiRwoYQ29uZmlybVN3ZWVwSG9sZFJlc3BvbnNlEisKBGhvbGQYASABKAsyHS5sYXBzZS5ldmFsdWF0b3IudjEuU3dlZXBIb2xkKrIBCgtTd2VlcFN0YXR1cxIcChhTV0VFUF9TVEFUVVNfVU5TUEVDSUZJRUQQABIaChZTV0VFUF9TVEFUVVNfUkVRVUVTVEVEEAESGAoUU1dFRVBfU1RBVFVTX1JVTk5JTkcQAhIaChZTV0VFUF9TVEFUVVNfQ09NUExFVEVEEAMSFQoRU1dFRVBfU1RBVFVTX0hFTEQQBBIcChhTV0VFUF9TVEFUVVNfSU5URVJSVVBURUQQBTLhCgoZTGlmZWN5Y2xlRXZhbHVhdG9yU2VydmljZRJnCg5HZXRUYWJsZUV4cGlyeRIpLmxhcHNlLmV2YWx1YXRvci52MS5HZXRUYWJsZUV4cGlyeVJlcXVlc3QaKi5sYXBzZS5ldmFsdWF0b3IudjEuR2V0VGFibGVFeHBpcnlSZXNwb25zZRJ2ChNCYXRjaEdldFRhYmxlRXhwaXJ5Ei4ubGFwc2UuZXZhbHVhdG9yLnYxLkJhdGNoR2V0VGFibGVFeHBpcnlSZXF1ZXN0Gi8ubGFwc2UuZXZhbHVhdG9yLnYxLkJhdGNoR2V0VGFibGVFeHBpcnlSZXNwb25zZRJzChJMaXN0RXhwaXJpbmdUYWJsZXMSLS5sYXBzZS5ldmFsdWF0b3IudjEuTGlzdEV4cGlyaW5nVGFibGVzUmVxdWVzdBouLmxhcHNlLmV2YWx1YXRvci52MS5MaXN0RXhwaXJpbmdUYWJsZXNSZXNwb25zZRJtChBDb25maXJtVGFibGVzRHVlEisubGFwc2UuZXZhbHVhdG9yLnYxLkNvbmZpcm1UYWJsZXNEdWVSZXF1ZXN0GiwubGFwc2UuZXZhbHVhdG9yLnYxLkNvbmZpcm1UYWJsZXNEdWVSZXNwb25zZRJkCg1HZXRUYWJsZVJlYWRzEigubGFwc2UuZXZhbHVhdG9yLnYxLkdldFRhYmxlUmVhZHNSZXF1ZXN0GikubGFwc2UuZXZhbHVhdG9yLnYxLkdldFRhYmxlUmVhZHNSZXNwb25zZRJVCghSdW5Td2VlcBIjLmxhcHNlLmV2YWx1YXRvci52MS5SdW5Td2VlcFJlcXVlc3QaJC5sYXBzZS5ldmFsdWF0b3IudjEuUnVuU3dlZXBSZXNwb25zZRJVCghHZXRTd2VlcBIjLmxhcHNlLmV2YWx1YXRvci52MS5HZXRTd2VlcFJlcXVlc3QaJC5sYXBzZS5ldmFsdWF0b3IudjEuR2V0U3dlZXBSZXNwb25zZRJbCgpMaXN0U3dlZXBzEiUubGFwc2UuZXZhbHVhdG9yLnYxLkxpc3RTd2VlcHNSZXF1ZXN0GiYubGFwc2UuZXZhbHVhdG9yLnYxLkxpc3RTd2VlcHNSZXNwb25zZRJeCgtQYXVzZVN3ZWVwcxImLmxhcHNlLmV2YWx1YXRvci52MS5QYXVzZVN3ZWVwc1JlcXVlc3QaJy5sYXBzZS5ldmFsdWF0b3IudjEuUGF1c2VTd2VlcHNSZXNwb25zZRJhCgxSZXN1bWVTd2VlcHMSJy5sYXBzZS5ldmFsdWF0b3IudjEuUmVzdW1lU3dlZXBzUmVxdWVzdBooLmxhcHNlLmV2YWx1YXRvci52MS5SZXN1bWVTd2VlcHNSZXNwb25zZRJnCg5MaXN0U3dlZXBIb2xkcxIpLmxhcHNlLmV2YWx1YXRvci52MS5MaXN0U3dlZXBIb2xkc1JlcXVlc3QaKi5sYXBzZS5ldmFsdWF0b3IudjEuTGlzdFN3ZWVwSG9sZHNSZXNwb25zZRJtChBDb25maXJtU3dlZXBIb2xkEisubGFwc2UuZXZhbHVhdG9yLnYxLkNvbmZpcm1Td2VlcEhvbGRSZXF1ZXN0GiwubGFwc2UuZXZhbHVhdG9yLnYxLkNvbmZpcm1Td2VlcEhvbGRSZXNwb25zZRJzChJHZXRFdmFsdWF0b3JTdGF0dXMSLS5sYXBzZS5ldmFsdWF0b3IudjEuR2V0RXZhbHVhdG9yU3RhdHVzUmVxdWVzdBouLmxhcHNlLmV2YWx1YXRvci52MS5HZXRFdmFsdWF0b3JTdGF0dXNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_lapse_events_v1_policy]);
 
 /**
  * The least a read must have seen, so that a caller reads its own writes.
@@ -616,6 +616,13 @@ export type RunSweepResponse = Message<"lapse.evaluator.v1.RunSweepResponse"> & 
    * @generated from field: repeated lapse.evaluator.v1.SweepCandidate would_drop = 2;
    */
   wouldDrop: SweepCandidate[];
+
+  /**
+   * Only for a dry run: what would be held back.
+   *
+   * @generated from field: repeated lapse.evaluator.v1.SweepHold held = 3;
+   */
+  held: SweepHold[];
 };
 
 /**
@@ -917,6 +924,175 @@ export const FoldStatusSchema: GenMessage<FoldStatus> = /*@__PURE__*/
   messageDesc(file_lapse_evaluator_v1_lifecycle_evaluator_service, 32);
 
 /**
+ * A guard of the sweep that stopped it, for the caller's tenant.
+ *
+ * @generated from message lapse.evaluator.v1.SweepHold
+ */
+export type SweepHold = Message<"lapse.evaluator.v1.SweepHold"> & {
+  /**
+   * @generated from field: string hold_id = 1;
+   */
+  holdId: string;
+
+  /**
+   * "clock" or "breaker".
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * The environment that is held back; empty for the clock, which holds all.
+   *
+   * @generated from field: string environment_id = 3;
+   */
+  environmentId: string;
+
+  /**
+   * @generated from field: string environment = 4;
+   */
+  environment: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp raised_at = 5;
+   */
+  raisedAt?: Timestamp | undefined;
+
+  /**
+   * breaker: tables that are due, of so many live managed ones, and the share above which it holds.
+   *
+   * @generated from field: uint32 due = 6;
+   */
+  due: number;
+
+  /**
+   * @generated from field: uint32 tables = 7;
+   */
+  tables: number;
+
+  /**
+   * @generated from field: double share = 8;
+   */
+  share: number;
+
+  /**
+   * clock: what the database's clock said last, and what it says now.
+   *
+   * @generated from field: google.protobuf.Timestamp last_seen_at = 9;
+   */
+  lastSeenAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp now = 10;
+   */
+  now?: Timestamp | undefined;
+
+  /**
+   * Empty while it holds.
+   *
+   * @generated from field: string confirmed_by = 11;
+   */
+  confirmedBy: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp confirmed_at = 12;
+   */
+  confirmedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message lapse.evaluator.v1.SweepHold.
+ * Use `create(SweepHoldSchema)` to create a new message.
+ */
+export const SweepHoldSchema: GenMessage<SweepHold> = /*@__PURE__*/
+  messageDesc(file_lapse_evaluator_v1_lifecycle_evaluator_service, 33);
+
+/**
+ * @generated from message lapse.evaluator.v1.ListSweepHoldsRequest
+ */
+export type ListSweepHoldsRequest = Message<"lapse.evaluator.v1.ListSweepHoldsRequest"> & {
+  /**
+   * Also those that were confirmed or went away by themselves.
+   *
+   * @generated from field: bool all = 1;
+   */
+  all: boolean;
+
+  /**
+   * @generated from field: int32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * @generated from field: string cursor = 3;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message lapse.evaluator.v1.ListSweepHoldsRequest.
+ * Use `create(ListSweepHoldsRequestSchema)` to create a new message.
+ */
+export const ListSweepHoldsRequestSchema: GenMessage<ListSweepHoldsRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_evaluator_v1_lifecycle_evaluator_service, 34);
+
+/**
+ * @generated from message lapse.evaluator.v1.ListSweepHoldsResponse
+ */
+export type ListSweepHoldsResponse = Message<"lapse.evaluator.v1.ListSweepHoldsResponse"> & {
+  /**
+   * @generated from field: repeated lapse.evaluator.v1.SweepHold holds = 1;
+   */
+  holds: SweepHold[];
+
+  /**
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+};
+
+/**
+ * Describes the message lapse.evaluator.v1.ListSweepHoldsResponse.
+ * Use `create(ListSweepHoldsResponseSchema)` to create a new message.
+ */
+export const ListSweepHoldsResponseSchema: GenMessage<ListSweepHoldsResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_evaluator_v1_lifecycle_evaluator_service, 35);
+
+/**
+ * @generated from message lapse.evaluator.v1.ConfirmSweepHoldRequest
+ */
+export type ConfirmSweepHoldRequest = Message<"lapse.evaluator.v1.ConfirmSweepHoldRequest"> & {
+  /**
+   * @generated from field: string hold_id = 1;
+   */
+  holdId: string;
+};
+
+/**
+ * Describes the message lapse.evaluator.v1.ConfirmSweepHoldRequest.
+ * Use `create(ConfirmSweepHoldRequestSchema)` to create a new message.
+ */
+export const ConfirmSweepHoldRequestSchema: GenMessage<ConfirmSweepHoldRequest> = /*@__PURE__*/
+  messageDesc(file_lapse_evaluator_v1_lifecycle_evaluator_service, 36);
+
+/**
+ * @generated from message lapse.evaluator.v1.ConfirmSweepHoldResponse
+ */
+export type ConfirmSweepHoldResponse = Message<"lapse.evaluator.v1.ConfirmSweepHoldResponse"> & {
+  /**
+   * @generated from field: lapse.evaluator.v1.SweepHold hold = 1;
+   */
+  hold?: SweepHold | undefined;
+};
+
+/**
+ * Describes the message lapse.evaluator.v1.ConfirmSweepHoldResponse.
+ * Use `create(ConfirmSweepHoldResponseSchema)` to create a new message.
+ */
+export const ConfirmSweepHoldResponseSchema: GenMessage<ConfirmSweepHoldResponse> = /*@__PURE__*/
+  messageDesc(file_lapse_evaluator_v1_lifecycle_evaluator_service, 37);
+
+/**
  * @generated from enum lapse.evaluator.v1.SweepStatus
  */
 export const SweepStatus = {
@@ -1062,6 +1238,26 @@ export const LifecycleEvaluatorService: GenService<{
     methodKind: "unary";
     input: typeof ResumeSweepsRequestSchema;
     output: typeof ResumeSweepsResponseSchema;
+  },
+  /**
+   * What waits for somebody to say that it is meant: a clock that jumped, an environment of which too much is due (T26).
+   *
+   * @generated from rpc lapse.evaluator.v1.LifecycleEvaluatorService.ListSweepHolds
+   */
+  listSweepHolds: {
+    methodKind: "unary";
+    input: typeof ListSweepHoldsRequestSchema;
+    output: typeof ListSweepHoldsResponseSchema;
+  },
+  /**
+   * Says so; the next sweep goes on with it.
+   *
+   * @generated from rpc lapse.evaluator.v1.LifecycleEvaluatorService.ConfirmSweepHold
+   */
+  confirmSweepHold: {
+    methodKind: "unary";
+    input: typeof ConfirmSweepHoldRequestSchema;
+    output: typeof ConfirmSweepHoldResponseSchema;
   },
   /**
    * How far each stream is folded, whether sweeps run, who holds the scheduler lease.
