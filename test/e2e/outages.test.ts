@@ -31,7 +31,7 @@ async function flow(name: string, disturb: () => Promise<void>): Promise<void> {
     { timeoutMs: 90_000, everyMs: 300, message: `${name} was not dropped` },
   );
   const retention = dropped.details.retention as { expired_at: string };
-  expect(Date.parse(dropped.at)).toBeGreaterThanOrEqual(Date.parse(retention.expired_at));
+  expect(dropped.at.getTime()).toBeGreaterThanOrEqual(Date.parse(retention.expired_at));
   const restored = await waitFor(() => client.tables.undropById("dev", id), { timeoutMs: 30_000 });
   expect(restored).toMatchObject({ id, row_count: 500, state: "live" });
   await client.tables.setRetention("dev", name, { never: true });
@@ -82,7 +82,7 @@ describe("the flow ends the same way", () => {
     await flow("killed.infrastructure", async () => {
       process.kill(system.pid("nats"), "SIGKILL");
       process.kill(system.pid("postgres"), "SIGKILL");
-      await waitFor(() => system.client.environments.list(), { timeoutMs: 60_000 });
+      await waitFor(() => system.client.environments.list().page(), { timeoutMs: 60_000 });
     });
   }, 150_000);
 

@@ -1,6 +1,18 @@
-import { type CliRun, freePortOffset, LocalStack, runCli } from "@lapse/local";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type CliRun,
+  freePortOffset,
+  type Identity,
+  LocalStack,
+  openIssuer,
+  runCli,
+  type StackPorts,
+  stackPorts,
+} from "@lapse/local";
 import { createClient, type DecisionRecord, type LapseClient } from "@lapse/sdk";
 import { testFolder } from "@lapse/test-kit";
+import { type Rest, restClient } from "./rest.ts";
 
 /** The whole system on ports and data of its own, as `make up` runs it, seen through its public surfaces. */
 export type System = {
@@ -8,6 +20,13 @@ export type System = {
   readonly natsUrl: string;
   readonly token: string;
   readonly client: LapseClient;
+  readonly ports: StackPorts;
+  /** A token of somebody. */
+  readonly sign: (identity: Identity) => Promise<string>;
+  /** Calls by REST with a token. */
+  readonly rest: (token: string) => Rest;
+  /** Where a service's database is, by the database's name, e.g. `lapse_catalog`. */
+  readonly databaseUrl: (name: string) => Promise<string>;
   /** Runs the CLI as a user would. */
   readonly lapse: (...args: string[]) => Promise<CliRun>;
   /** The pid of a process by the name it has in `pids.json`. */
@@ -28,7 +47,17 @@ export async function startSystem(env: Readonly<Record<string, string>>): Promis
   const { url, adminToken, natsUrl } = await stack.start().catch((error: unknown) => {
     throw new Error(`the stack did not start:\n${report.join("\n")}`, { cause: error });
   });
+  const ports = stackPorts(portOffset);
+  const issuer = await openIssuer(dir);
   return {
+    ports,
+    sign: issuer.sign,
+    rest: (token) => restClient(url, token),
+    async databaseUrl(name) {
+      const kept = await readFile(join(dir, "database-passwords.json"), "utf8");
+      const passwords = JSON.parse(kept) as Record<string, string>;
+      return `postgres://${name}:${passwords[name]}@127.0.0.1:${ports.postgres}/${name}`;
+    },
     url,
     token: adminToken,
     natsUrl,
@@ -48,6 +77,7 @@ export async function decisionsAbout(
   client: LapseClient,
   resource: string,
 ): Promise<DecisionRecord[]> {
-  const page = await client.audit.list({ resource, limit: 1000 });
-  return [...page.items].reverse();
+  const decisions: DecisionRecord[] = [];
+  for await (const decision of client.audit.list({ resource })) decisions.push(decision);
+  return decisions.reverse();
 }

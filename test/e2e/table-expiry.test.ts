@@ -61,16 +61,17 @@ describe("a table nobody uses", () => {
       source: "table",
       days: 1,
       set_by: "admin",
-      expired_at: expiresAt,
+      expired_at: expiresAt?.toISOString(),
     });
-    expect(Date.parse(dropped.at)).toBeGreaterThanOrEqual(Date.parse(expiresAt ?? ""));
+    expect(dropped.at.getTime()).toBeGreaterThanOrEqual(expiresAt?.getTime() ?? Number.NaN);
 
     const undropped = await system.lapse("table", "undrop", "bronze.trial");
     expect(undropped).toMatchObject({ code: 0 });
     expect(undropped.stdout).toMatch(/100000 rows/);
     const restored = await system.client.tables.get("dev", "bronze.trial");
     expect(restored.id).toBe(table.id);
-    const sweeps = async () => (await system.client.sweeps.list({ limit: 1000 })).items.length;
+    const sweeps = async () =>
+      (await system.client.sweeps.list().page({ limit: 1000 })).items.length;
     const before = await sweeps();
     await waitFor(async () => (await sweeps()) >= before + 2, { timeoutMs: 20_000 });
     expect(await isGone("bronze.trial")).toBe(false);
@@ -134,7 +135,7 @@ describe("a table nobody uses", () => {
         (await decisionsAbout(system.client, old.id)).find((one) => one.type === "TABLE_DROPPED"),
       { timeoutMs: 30_000 },
     );
-    expect(Date.parse(dropped.at) - setAt).toBeGreaterThanOrEqual(DAY_MS);
+    expect(dropped.at.getTime() - setAt).toBeGreaterThanOrEqual(DAY_MS);
     expect(dropped.details.retention).toMatchObject({ source: "environment", days: 1 });
     expect(await system.client.tables.get("lab", "a.kept")).toMatchObject({ id: kept.id });
   }, 60_000);

@@ -1,5 +1,6 @@
 export { type CliRun, runCli } from "./cli.ts";
 export { runInForeground } from "./foreground.ts";
+export { type Identity, openIssuer } from "./keys.ts";
 export type { Launch } from "./launch.ts";
 export { LocalError } from "./local-error.ts";
 export { type NatsOptions, natsAnswers, type PreparedNats, prepareNats } from "./nats-server.ts";

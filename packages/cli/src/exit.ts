@@ -16,6 +16,11 @@ export class FailedError extends Error {
   override readonly name = "FailedError";
 }
 
+/** Something that the CLI itself does not do, since it would do harm. Ends with code 3. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+}
+
 /** Maps what a command threw to an exit code, and says it on stderr: one sentence, then what is wrong where. */
 export function reportFailure(error: unknown, json: boolean): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
@@ -26,6 +31,7 @@ export function reportFailure(error: unknown, json: boolean): ExitCode {
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof UsageError || error instanceof LapseInputError) return EXIT.usage;
+  if (error instanceof RefusedError) return EXIT.refused;
   if (!(error instanceof LapseApiError)) return EXIT.failed;
   if (error.notFound) return EXIT.notFound;
   if (error.refused || [409, 412, 422].includes(error.status)) return EXIT.refused;
@@ -38,7 +44,7 @@ function toText(error: unknown): string {
   const lines = [`${red("error")}: ${message}`];
   if (error instanceof LapseApiError) {
     // A single fault is the message already.
-    const faults = error.faults.length > 1 ? error.faults : [];
+    const faults = error.errors.length > 1 ? error.errors : [];
     for (const { pointer, detail } of faults) lines.push(`  ${pointer || "/"}: ${detail}`);
     const trace = error.status >= 500 && error.traceId ? `, trace ${error.traceId}` : "";
     lines.push(dim(`  (${error.code}${trace})`));
@@ -51,8 +57,8 @@ function toText(error: unknown): string {
 function toJson(error: unknown): Record<string, unknown> {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof LapseApiError)) return { error: { code: "CLI_FAILED", detail: message } };
-  const { code, status, faults, traceId } = error;
-  return { error: { code, status, detail: message, errors: faults, trace_id: traceId } };
+  const { code, status, errors, traceId } = error;
+  return { error: { code, status, detail: message, errors, trace_id: traceId } };
 }
 
 function isUnexpected(error: unknown): boolean {
@@ -60,6 +66,7 @@ function isUnexpected(error: unknown): boolean {
     error instanceof UsageError ||
     error instanceof LapseInputError ||
     error instanceof FailedError ||
+    error instanceof RefusedError ||
     error instanceof LapseUnreachableError
   );
 }

@@ -2,8 +2,12 @@ import { Command, Option } from "@commander-js/extra-typings";
 import { auditCommand } from "./commands/audit.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { envCommand } from "./commands/env.ts";
+import { keyCommand } from "./commands/key.ts";
 import { loginCommand, tokenCommand } from "./commands/login.ts";
+import { namespaceCommand } from "./commands/namespace.ts";
 import { opsCommand } from "./commands/ops.ts";
+import { projectCommand } from "./commands/project.ts";
+import { roleCommand } from "./commands/role.ts";
 import { sqlCommand } from "./commands/sql.ts";
 import { sweepCommand } from "./commands/sweep.ts";
 import { tableCommand } from "./commands/table.ts";
@@ -27,9 +31,13 @@ export function createProgram(): Command {
   const run: Run = (work) => work(createContext(program.opts() as GlobalOptions));
   for (const command of [
     envCommand(run),
+    namespaceCommand(run),
+    projectCommand(run),
     tableCommand(run),
     sqlCommand(run),
     sweepCommand(run),
+    roleCommand(run),
+    keyCommand(run),
     auditCommand(run),
     opsCommand(run),
     loginCommand(),

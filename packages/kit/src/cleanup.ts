@@ -7,6 +7,7 @@ import { withTransaction } from "./transaction.ts";
 const EVERY_MS = 60_000;
 const BATCH = 1_000;
 const IDEMPOTENCY_KEEP_HOURS = 24;
+const CLOCK_HOLD_KEEP_DAYS = 90;
 
 /** Keeps the kit's own tables small, on a timer of its own, in short transactions. */
 export function startCleanup({
@@ -26,6 +27,7 @@ export function startCleanup({
     work: async (signal) => {
       await cleanOutbox(pool, outboxKeepDays, signal);
       await cleanIdempotency(pool, signal);
+      await cleanClockHolds(pool, signal);
     },
   });
 }
@@ -96,6 +98,22 @@ export async function cleanIdempotency(pool: Pool, signal?: AbortSignal): Promis
          where created_at < now() - make_interval(hours => $1)
          order by created_at limit $2 for update skip locked))`,
       [IDEMPOTENCY_KEEP_HOURS, BATCH],
+    );
+    count = rowCount ?? 0;
+  }
+  return total;
+}
+
+/** Forgets holds of the clock that ended 90 days ago. Gives how many were deleted. */
+export async function cleanClockHolds(pool: Pool, signal?: AbortSignal): Promise<number> {
+  let total = 0;
+  for (let count = BATCH; count === BATCH && !signal?.aborted; total += count) {
+    const { rowCount } = await pool.query(
+      `delete from lapse_kit.clock_hold where ctid = any (array(
+         select ctid from lapse_kit.clock_hold
+         where ended_at < now() - make_interval(days => $1)
+         order by ended_at limit $2 for update skip locked))`,
+      [CLOCK_HOLD_KEEP_DAYS, BATCH],
     );
     count = rowCount ?? 0;
   }

@@ -10,15 +10,17 @@ export interface FoldConsumer {
   readonly nats: Nats;
   readonly stream: StreamName;
   readonly name: string;
-  /** Messages per batch at most. */
+  /** Messages that are asked for at once. */
   readonly batch: number;
 }
 
 const ACK_WAIT_MS = 60_000;
 /** Bounds how long stopping takes. */
 const PULL_WAIT_MS = 500;
-/** Bounds what two batches hold in memory, whatever the size of a message. */
-const BATCH_BYTES = 16 * 1_048_576;
+/** Bounds what one pull holds in memory, whatever the size of a message. */
+export const PULL_BYTES = 16 * 1_048_576;
+/** A batch of the fold may grow to this many times what is asked for at once. */
+export const MOST_PULLS = 8;
 
 /** A consumer cannot be moved, so it is removed and made anew, delivering `from` and what follows. */
 export async function placeConsumer(
@@ -35,8 +37,8 @@ export async function placeConsumer(
       ack_policy: AckPolicy.All,
       ack_wait: nanos(ACK_WAIT_MS),
       max_deliver: -1,
-      // One batch in hand, one on its way.
-      max_ack_pending: 4 * batch,
+      // One batch in hand, one coming together, each beyond its bound by a pull, and some air.
+      max_ack_pending: (2 * MOST_PULLS + 4) * batch,
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: Number(from),
     });
@@ -45,18 +47,16 @@ export async function placeConsumer(
   }
 }
 
-/** A batch, or with `alone` the next message however large. A rejection not yet awaited ends no process. */
+/** What there is, up to a batch, or with `alone` the next message however large. */
 export function pullBatch(
   { nats, stream, name, batch }: FoldConsumer,
   { alone = false }: { readonly alone?: boolean } = {},
 ): Promise<Pulled> {
   const request = { stream, consumer: name, batch, waitMs: PULL_WAIT_MS };
-  const pulling = pull(
+  return pull(
     nats.connection,
-    alone ? { ...request, batch: 1 } : { ...request, maxBytes: BATCH_BYTES },
+    alone ? { ...request, batch: 1 } : { ...request, maxBytes: PULL_BYTES },
   );
-  pulling.catch(() => undefined);
-  return pulling;
 }
 
 /** The messages from `expected` on without a gap. */

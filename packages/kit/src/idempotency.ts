@@ -9,6 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { precondition } from "./errors.ts";
 import type { Queryable } from "./postgres.ts";
+import type { CallContext } from "./rpc/types.ts";
 
 /** One call as its caller names it. */
 export interface IdempotentCall {
@@ -18,6 +19,18 @@ export interface IdempotentCall {
   /** `lapse.catalog.v1.CatalogService/CreateTable`. */
   readonly method: string;
   readonly requestBytes: Uint8Array;
+}
+
+/** A gRPC call as {@link once} remembers it. */
+export function idempotentCallOf({
+  idempotencyKey,
+  principal: { subject, tenant },
+  method,
+  requestBytes,
+}: Pick<CallContext, "idempotencyKey" | "principal" | "method" | "requestBytes">): IdempotentCall {
+  // A key belongs to who made it: nobody gets an answer to a call that they might not have been allowed.
+  const key = idempotencyKey && `${subject} ${idempotencyKey}`;
+  return { key, tenant, method, requestBytes };
 }
 
 /**

@@ -1,6 +1,8 @@
 export * from "./api-keys.ts";
 export * from "./auth.ts";
 export * from "./clock.ts";
+export * from "./clock-fault.ts";
+export * from "./clock-guard.ts";
 export type { EventAttributes } from "./cloud-events.ts";
 export { decodeMessage, encodeHeaders } from "./cloud-events.ts";
 export * from "./consumer.ts";
@@ -69,3 +71,4 @@ export * from "./streams.ts";
 export * from "./subjects.ts";
 export * from "./trace.ts";
 export * from "./transaction.ts";
+export type { Verified } from "./verified-tokens.ts";

@@ -13,7 +13,7 @@ export type MigrateOptions = ({ readonly pool: Pool } | { readonly url: string }
   readonly log: Logger;
 };
 
-/** The kit's own tables: outbox, inbox, lease, idempotency. */
+/** The kit's own tables: outbox, inbox, lease, idempotency, clock watch. */
 const KIT_DIRECTORY = join(import.meta.dirname, "..", "migrations");
 const FILE = /^(\d{4})\.do\.[a-z0-9-]+\.sql$/;
 /** "laps" in ASCII; any number will do that nobody else locks in this database. */

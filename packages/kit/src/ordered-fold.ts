@@ -1,10 +1,11 @@
 import { type BackoffRange, backoffMs, pause } from "./backoff.ts";
 import { type ConsumerMetrics, consumerMetrics } from "./consumer-metrics.ts";
-import { type Item, toItem } from "./consumer-settle.ts";
+import type { Item } from "./consumer-settle.ts";
 import type { Delivery } from "./delivery.ts";
 import { ensureStream } from "./ensure-streams.ts";
 import { toLapseError } from "./errors.ts";
-import { contiguous, type FoldConsumer, placeConsumer, pullBatch } from "./fold-consumer.ts";
+import { type FoldConsumer, placeConsumer } from "./fold-consumer.ts";
+import { FoldIntake } from "./fold-intake.ts";
 import { type FoldPosition, type Loss, lossOf } from "./fold-loss.ts";
 import { watchFold } from "./fold-watch.ts";
 import type { Logger } from "./log.ts";
@@ -32,10 +33,15 @@ export interface OrderedFoldOptions {
   readonly stream: StreamName;
   /** Of the consumer on the server, for its lag; one process at a time runs this fold. */
   readonly consumerName: string;
-  /** Messages per batch at most; 500 unless given. */
+  /** Messages that are asked for at once; 500 unless given. A batch grows to eight times that when much waits. */
   readonly batch?: number;
   /** The stored position; asked at the start and after every fault. */
   position(): Promise<FoldPosition>;
+  /**
+   * Called with what has come, maybe while the batch before it is handled: for work on it that needs no
+   * transaction. Each is in a batch later, unless the fold starts again in between.
+   */
+  onPulled?(deliveries: readonly Delivery[]): void;
   /**
    * Applies the batch and stores `lastSequence` and `streamCreatedAt` as the position, in one transaction.
    * Whatever it throws has the batch delivered again, for as long as it takes.
@@ -69,7 +75,7 @@ class OrderedFold {
   readonly #watch: Stoppable;
   /** Set when the consumer on the server is of no use any more. */
   #stalled = false;
-  #waitingSince: number | undefined;
+  #intake: FoldIntake | undefined;
 
   constructor(options: OrderedFoldOptions) {
     const { nats, stream, consumerName, batch = BATCH, log } = options;
@@ -80,9 +86,10 @@ class OrderedFold {
       consumer: this.#consumer,
       metrics: this.#metrics,
       log,
-      idleMs: () => (this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince),
+      idleMs: () => this.#intake?.idleMs ?? 0,
       onStalled: () => {
         this.#stalled = true;
+        this.#intake?.end();
       },
     });
     this.#running = this.#run();
@@ -129,33 +136,29 @@ class OrderedFold {
   }
 
   async #follow(from: bigint, streamCreatedAt: Date, onProgress: () => void): Promise<void> {
-    let expected = from;
-    this.#waitingSince = performance.now();
-    let pulling = pullBatch(this.#consumer);
-    for (;;) {
-      const { messages, end } = await pulling;
-      // What is in hand is not lost: the consumer is placed anew before anything is read again.
-      if (this.#stop.signal.aborted || this.#stalled) return;
-      const fresh = messages.filter(({ streamSequence }) => streamSequence >= expected);
-      const [first] = fresh;
-      if (first && first.streamSequence > expected) {
-        // Only the first batch of a consumer placed here proves that there is nothing in between.
-        if (expected !== from) return;
-        return this.#lose(this.#hole(expected, first.streamSequence, streamCreatedAt));
-      }
-      const run = contiguous(fresh, expected);
-      const broken = run.length < fresh.length || end === "silent" || end === "consumer_gone";
-      if (!broken) pulling = pullBatch(this.#consumer, { alone: end === "too_large" });
-      if (run.length > 0) {
-        this.#waitingSince = undefined;
-        await this.#fold(run.map(toItem), streamCreatedAt);
-        this.#waitingSince = performance.now();
-        expected += BigInt(run.length);
+    const { onPulled = () => undefined } = this.#options;
+    const { signal } = this.#stop;
+    const intake = new FoldIntake(this.#consumer, from, onPulled);
+    const end = () => intake.end();
+    signal.addEventListener("abort", end);
+    this.#intake = intake;
+    try {
+      for (;;) {
+        const taken = await intake.take();
+        // What is in hand is not lost: the consumer is placed anew before anything is read again.
+        if (signal.aborted || this.#stalled) return;
+        if ("hole" in taken) {
+          const { hole } = taken;
+          return hole ? this.#lose(this.#hole(from, hole.next, streamCreatedAt)) : undefined;
+        }
+        await this.#fold(taken, streamCreatedAt);
+        intake.handled(taken);
         onProgress();
       }
-      // Acknowledges all before it, those that came once more included.
-      messages.findLast(({ streamSequence }) => streamSequence < expected)?.ack();
-      if (broken) return;
+    } finally {
+      signal.removeEventListener("abort", end);
+      this.#intake = undefined;
+      await intake.close();
     }
   }
 

@@ -20,7 +20,7 @@ export interface Principal {
   readonly kind: PrincipalKind;
 }
 
-const isRole = (value: unknown): value is Role => ROLES.some((role) => role === value);
+export const isRole = (value: unknown): value is Role => ROLES.some((role) => role === value);
 
 const name = z.string().trim().min(1).max(200);
 

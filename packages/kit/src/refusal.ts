@@ -9,15 +9,19 @@ export interface Refusal extends Pick<DecisionEvent, "service" | "resource" | "t
   readonly principal: Principal;
   readonly right: string;
   /** The gRPC method, where it is known. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** In whose log it goes; the principal's own unless given. */
   readonly tenant?: string;
+  /** Stable slug; `right_missing` unless given. */
+  readonly reason?: string;
+  /** More than the right and the method. */
+  readonly details?: Readonly<Record<string, string>>;
 }
 
 /** Records `AUTHORIZATION_DENIED` in a transaction of its own: the refused call has none, or rolls it back. */
 export async function recordRefusal(
   pool: Pool,
-  { service, resource, traceparent, principal, right, method, tenant }: Refusal,
+  { service, resource, traceparent, principal, right, method, tenant, reason, details }: Refusal,
 ): Promise<void> {
   await withTransaction(pool, async (tx) => {
     const now = await databaseClock(tx).now();
@@ -28,8 +32,8 @@ export async function recordRefusal(
       type: "AUTHORIZATION_DENIED",
       resource,
       outcome: "refused",
-      reason: "right_missing",
-      details: method === undefined ? { right } : { right, method },
+      reason: reason ?? "right_missing",
+      details: { ...details, right, ...(method !== undefined && { method }) },
       traceparent,
     };
     await appendDecision(tx, decision, now);

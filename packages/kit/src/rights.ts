@@ -1,5 +1,5 @@
 import { denied } from "./errors.ts";
-import type { Principal, Role } from "./principal.ts";
+import { type Principal, ROLES, type Role } from "./principal.ts";
 
 export const RIGHTS = [
   "table.read",
@@ -12,6 +12,17 @@ export const RIGHTS = [
   "audit.read",
 ] as const;
 export type Right = (typeof RIGHTS)[number];
+
+/** Those that one table can give; its owner has them all, whatever their roles. */
+export const TABLE_RIGHTS: readonly Right[] = [
+  "access.manage",
+  "table.drop",
+  "table.read",
+  "table.write",
+];
+
+/** Those that only a role gives which holds everywhere in the tenant, not one of an environment. */
+export const TENANT_RIGHTS: readonly Right[] = ["audit.read", "sweep.manage"];
 
 /** What can be granted to somebody on one table. */
 export const TABLE_GRANTS = ["read", "write", "drop"] as const;
@@ -28,9 +39,6 @@ const BY_ROLE: Record<Role, readonly Right[]> = {
   admin: RIGHTS,
   superadmin: RIGHTS,
 };
-
-/** What the owner of a table may do with it, whatever their roles. */
-const OWNER: readonly Right[] = ["table.read", "table.write", "table.drop", "access.manage"];
 
 /** Who may write to a table or drop it may see it. */
 const BY_GRANT: Record<TableGrant, readonly Right[]> = {
@@ -53,10 +61,14 @@ export function rightsFrom({ roles, grants = [], isOwner = false }: Given): Righ
   const rights = new Set([
     ...roles.flatMap((role) => BY_ROLE[role]),
     ...grants.flatMap((grant) => BY_GRANT[grant]),
-    ...(isOwner ? OWNER : []),
+    ...(isOwner ? TABLE_RIGHTS : []),
   ]);
   return [...rights].sort();
 }
+
+/** Whether whoever has `roles` may give `role` to others: nobody gives more than they have. */
+export const mayGive = (roles: readonly Role[], role: Role): boolean =>
+  roles.some((own) => ROLES.indexOf(own) >= ROLES.indexOf(role));
 
 /** What the right is asked for. */
 export interface RightScope {
@@ -76,7 +88,8 @@ export function hasRight(
   { owner, rights = [] }: RightScope = {},
 ): boolean {
   if (principal.kind === "service" || rights.includes(right)) return true;
-  if (owner !== undefined && owner === principal.subject && OWNER.includes(right)) return true;
+  if (owner !== undefined && owner === principal.subject && TABLE_RIGHTS.includes(right))
+    return true;
   return principal.roles.some((role) => BY_ROLE[role].includes(right));
 }
 

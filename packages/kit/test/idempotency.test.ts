@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { EnvironmentSnapshotSchema } from "@lapse/proto/events";
 import { waitFor } from "@lapse/test-kit";
 import { cleanIdempotency } from "../src/cleanup.ts";
-import { type IdempotentCall, once, type Pool, withTransaction } from "../src/index.ts";
+import {
+  type IdempotentCall,
+  idempotentCallOf,
+  once,
+  type Pool,
+  withTransaction,
+} from "../src/index.ts";
 import { kitDatabase } from "./support/setup.ts";
 
 let database: Awaited<ReturnType<typeof kitDatabase>>;
@@ -120,5 +126,30 @@ describe("cleanIdempotency", () => {
     await run();
     await run({ key: "young" });
     expect(await effects()).toBe(3);
+  });
+});
+
+describe("idempotentCallOf", () => {
+  const made = (subject: string, idempotencyKey?: string) =>
+    idempotentCallOf({
+      principal: { subject, tenant: "local", roles: [], kind: "person" },
+      method: "lapse.catalog.v1.CatalogService/CreateEnvironment",
+      requestBytes: Buffer.from("request"),
+      idempotencyKey,
+    });
+
+  test("a key belongs to who made it: another's same key is another call", async () => {
+    await run(made("ana", "k"));
+    await run(made("ben", "k"));
+    await run(made("ana", "k"));
+    expect(await effects()).toBe(2);
+  });
+
+  test("a subject with a space in it is taken for nobody else", () => {
+    expect(made("ana b", "k").key).not.toBe(made("ana", "b-k").key);
+  });
+
+  test("without a key there is nothing to remember", () => {
+    expect(made("ana").key).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 import { LapseInputError } from "./errors.ts";
+import { environmentUrl, pathPart } from "./path-part.ts";
 
 /** `bronze.trial` → namespace `bronze`, name `trial`; the last dot divides. */
 export type TablePath = { readonly namespace: string; readonly name: string };
@@ -14,9 +15,12 @@ export function parseTablePath(text: string): TablePath {
   return { namespace: text.slice(0, dot), name: text.slice(dot + 1) };
 }
 
+/** The REST path of a namespace's tables. */
+export const tablesUrl = (environment: string, namespace: string): string =>
+  `${environmentUrl(environment)}/namespaces/${pathPart(namespace)}/tables`;
+
 /** The REST path of a table by name. */
 export function tableUrl(environment: string, table: string): string {
   const { namespace, name } = parseTablePath(table);
-  const part = encodeURIComponent;
-  return `api/v1/environments/${part(environment)}/namespaces/${part(namespace)}/tables/${part(name)}`;
+  return `${tablesUrl(environment, namespace)}/${pathPart(name)}`;
 }

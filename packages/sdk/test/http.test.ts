@@ -35,7 +35,7 @@ describe("a call", () => {
 
   test("that reads carries neither body nor key, and leaves out what is not asked", async () => {
     server.answer(json({ items: [], next_cursor: null }));
-    await client().tables.expiring("dev", { withinDays: 7 });
+    await client().tables.expiring("dev", { withinDays: 7 }).page();
     expect(server.received[0]?.url).toBe("/api/v1/environments/dev/expiring-tables?within_days=7");
     expect(server.received[0]?.headers["content-type"]).toBeUndefined();
     expect(keys()).toEqual([undefined]);
@@ -51,7 +51,7 @@ describe("a call", () => {
 
   test("with nothing to say gives nothing", async () => {
     server.answer((response) => response.writeHead(204).end());
-    expect(await client().tables.releaseHold("h")).toBeUndefined();
+    expect(await client().tables.holds.release("h")).toBeUndefined();
   });
 
   test("works behind a path", async () => {
@@ -86,7 +86,7 @@ describe("a call that fails in passing", () => {
     server.answer(problem(503, { code: "SERVICE_UNAVAILABLE" }));
     const error = await thrownBy(client({ attempts: 3 }).status());
     expect(error).toBeInstanceOf(LapseApiError);
-    expect(error).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE", repeatable: true });
+    expect(error).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE", retryable: true });
     expect(server.received).toHaveLength(3);
   });
 
@@ -101,11 +101,11 @@ describe("a call that fails in passing", () => {
 describe("a call that is refused", () => {
   test.each([400, 401, 403, 404, 409, 413, 500])("with %i is not repeated", async (status) => {
     server.answer(problem(status));
-    expect(await thrownBy(client().status())).toMatchObject({ status, repeatable: false });
+    expect(await thrownBy(client().status())).toMatchObject({ status, retryable: false });
     expect(server.received).toHaveLength(1);
   });
 
-  test("tells code, sentence, faults, details and trace", async () => {
+  test("tells code, sentence, errors, details and trace", async () => {
     server.answer(
       problem(400, {
         code: "REQUEST_INVALID",
@@ -121,7 +121,7 @@ describe("a call that is refused", () => {
       message: "the request is not valid",
       status: 400,
       code: "REQUEST_INVALID",
-      faults: [{ pointer: "#/days", detail: "days takes a whole number" }],
+      errors: [{ pointer: "#/days", detail: "days takes a whole number" }],
       details: { hold_id: "h" },
       traceId: "4bf9",
     });
@@ -139,8 +139,8 @@ describe("a call that is refused", () => {
     expect(await thrownBy(client().status())).toMatchObject({
       status: 404,
       code: "HTTP_404",
-      message: "The server answered 404.",
-      faults: [],
+      message: "The server answered 404 without saying why.",
+      errors: [],
     });
   });
 });

@@ -162,6 +162,24 @@ describe("the service", () => {
     expect(record?.decision).toMatchObject({ service: "audit", details: { right: "audit.read" } });
   });
 
+  test("an API key reads the log by its roles, and its refusal is recorded like a person's", async () => {
+    const [first] = replicas;
+    const url = `http://127.0.0.1:${first?.ports.grpc}`;
+    const asKey = (serviceToken: string) =>
+      createGrpcClient(AuditService, { url, serviceToken, log: SILENT });
+    const keys = ["lapse_admin", "lapse_reader", "lapse_gone"].map(asKey);
+    const [ofAdmin, ofReader, revoked] = keys;
+    expect((await ofAdmin?.listDecisions({ limit: 1 }))?.records).toHaveLength(1);
+    await expect(ofReader?.listDecisions({})).rejects.toMatchObject({ kind: "denied" });
+    await expect(revoked?.listDecisions({})).rejects.toMatchObject({
+      kind: "unauthenticated",
+      reason: "KEY_REVOKED",
+    });
+    for (const key of keys) key.close();
+    const filter = { type: "AUTHORIZATION_DENIED", actor: "key:reader" };
+    await waitFor(async () => (await admin.listDecisions({ filter })).records.length === 1);
+  });
+
   test("takes a decision in JSON from a service that numbers nothing", async () => {
     const before = await records();
     const sent = create(DecisionSchema, sentDecision({ service: "elsewhere" }));

@@ -13,6 +13,7 @@ export interface CatalogMetrics {
   filesReclaimed(count: number): void;
   jobFailed(job: string): void;
   setActiveHolds(count: number): void;
+  setPurgeHolds(tenants: number): void;
   setPurges(state: "waiting" | "failing", count: number): void;
 }
 
@@ -49,6 +50,10 @@ export function createCatalogMetrics(metrics: Metrics): CatalogMetrics {
     ["job"],
   );
   const holds = metrics.gauge("lapse_holds_active", "Holds that keep a table from being dropped");
+  const purgeHolds = metrics.gauge(
+    "lapse_purge_holds",
+    "Tenants whose purges wait for somebody to confirm the database's clock",
+  );
   const purges = metrics.gauge(
     "lapse_purges",
     "Tables being purged: waiting in all, and failing of these",
@@ -64,6 +69,7 @@ export function createCatalogMetrics(metrics: Metrics): CatalogMetrics {
     filesReclaimed: (count) => reclaimed.inc(count),
     jobFailed: (job) => jobFailures.inc({ job }),
     setActiveHolds: (count) => holds.set(count),
+    setPurgeHolds: (tenants) => purgeHolds.set(tenants),
     setPurges: (state, count) => purges.set({ state }, count),
   };
 }

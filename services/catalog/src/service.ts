@@ -6,11 +6,13 @@ import {
   startDatabaseService,
 } from "@lapse/kit";
 import { type ObjectStore, openObjectStore } from "@lapse/object-store";
-import { CatalogService } from "@lapse/proto/catalog";
+import { AccessService, CatalogService } from "@lapse/proto/catalog";
 import { LifecycleEvaluatorService } from "@lapse/proto/evaluator";
 import { RetentionPolicyService } from "@lapse/proto/policy";
+import { accessHandlers } from "./api/access-handlers.ts";
 import { catalogHandlers } from "./api/catalog-handlers.ts";
 import type { CatalogDeps } from "./app/deps.ts";
+import { verifyApiKey } from "./app/verify-api-key.ts";
 import { type CatalogSettings, objectStoreSettings } from "./config.ts";
 import { consumeTableDue } from "./events/consume-table-due.ts";
 import { type JobIntervals, startJobs } from "./jobs/start-jobs.ts";
@@ -36,7 +38,8 @@ export async function startCatalog(
   const { time, tables } = settings;
 
   const { pool, nats, serve } = await startDatabaseService(
-    { name: SERVICE, migrations: MIGRATIONS },
+    // The keys are its own: it need not ask itself.
+    { name: SERVICE, migrations: MIGRATIONS, apiKeys: verifyApiKey },
     { settings, log, metrics, signal, onStop, fail },
   );
 
@@ -57,7 +60,7 @@ export async function startCatalog(
   const jobs = startJobs(deps, given.jobIntervals);
   onStop("jobs", () => jobs.stop());
 
-  return serve(CatalogService, catalogHandlers(deps));
+  return serve([CatalogService, catalogHandlers(deps)], [AccessService, accessHandlers(deps)]);
 }
 
 function connectPeers(

@@ -35,6 +35,7 @@ export const aTable = (patch: Partial<Table> = {}): Table => ({
   changeVersion: 7n,
   retentionVersion: 5n,
   projectAsset: false,
+  assetOf: "",
   contents: {
     ...NO_CONTENTS,
     snapshotId: "01900000-0000-7000-8000-00000000b001",

@@ -33,7 +33,7 @@ const undrop = async ({ tableId }: Pick<Table, "tableId">, asName = "") =>
 const inEnvironment = (name: string) =>
   ({ environment: { ref: { case: "name", value: name } } }) as const;
 const listDropped = async (name: string) =>
-  (await lab.asPerson("rita", "reader").listDroppedTables(inEnvironment(name))).tables;
+  (await lab.asPerson("dora").listDroppedTables(inEnvironment(name))).tables;
 
 describe("DropTable", () => {
   test("takes the table out of loads and lists, keeps its files, and says until when it can be undone", async () => {

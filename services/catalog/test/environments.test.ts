@@ -129,11 +129,10 @@ describe("GetEnvironment", () => {
   test("finds by name and by id, in the caller's tenant only", async () => {
     const environment = await created();
     const reader = lab.asPerson("rita", "reader");
-    expect((await reader.getEnvironment(byName(environment.name))).environment).toEqual(
-      environment,
-    );
+    const seen = { ...environment, rights: ["table.read"] };
+    expect((await reader.getEnvironment(byName(environment.name))).environment).toEqual(seen);
     expect((await reader.getEnvironment(byId(environment.environmentId))).environment).toEqual(
-      environment,
+      seen,
     );
     const other = lab.as({
       subject: "eve",

@@ -140,6 +140,36 @@ describe("ReleaseHold", () => {
   });
 });
 
+describe("ListHolds", () => {
+  const list = async ({ tableId }: Table, as = lab.asPerson("rita", "reader")) =>
+    (await as.listHolds(tableById(tableId))).holds;
+
+  test("T21 shows those that have not ended, the one that lasts longest first, with their holders", async () => {
+    const table = await liveTable(lab, newPlace(environment));
+    await hold(table);
+    await lab.timePasses(HOUR_MS);
+    const write = await hold(table);
+    await lab.timePasses(1_000);
+    const task = await hold(table, "pipeline_task");
+    const shown = await list(table);
+    expect(shown.map(({ holdId, kind, holder }) => [holdId, kind, holder])).toEqual([
+      [task.holdId, "pipeline_task", "will"],
+      [write.holdId, "write", "will"],
+    ]);
+    await lab.asPerson("will", "writer").releaseHold({ holdId: task.holdId });
+    expect((await list(table)).map(({ holdId }) => holdId)).toEqual([write.holdId]);
+  });
+
+  test("needs the right to read; of another tenant's table there is none to see", async () => {
+    const table = await liveTable(lab, newPlace(environment));
+    await hold(table);
+    const nobody = { subject: "eve", tenant: "local", roles: [], kind: "person" } as const;
+    await expect(list(table, lab.as(nobody))).rejects.toMatchObject({ kind: "denied" });
+    const outsider = lab.as({ ...nobody, tenant: "other", roles: ["superadmin"] });
+    await expect(list(table, outsider)).rejects.toMatchObject({ reason: "TABLE_NOT_FOUND" });
+  });
+});
+
 describe("removeEndedHolds", () => {
   test("T21 removes the holds of writers that crashed, and no others", async () => {
     const table = await liveTable(lab, newPlace(environment));

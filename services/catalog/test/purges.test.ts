@@ -205,7 +205,11 @@ describe("T30 a purge", () => {
   test("of a worker that was killed is taken over after its claim ran out, and goes on with what is left", async () => {
     const table = await purging(3);
     // What a killed worker leaves: a claim that nobody renews, and some files gone.
-    const dead = await claimPurge(lab.deps.pool, { claim: newId(), leaseMs: 60_000 });
+    const dead = await claimPurge(lab.deps.pool, {
+      claim: newId(),
+      leaseMs: 60_000,
+      held: [],
+    });
     expect(dead?.tableId).toBe(table.tableId);
     const [first] = await storedPaths(lab.store, table);
     await lab.store.delete(table.bucket, table.keyPrefix + first);

@@ -9,9 +9,10 @@ import { protectEnvironment } from "../src/app/protect-environment.ts";
 import { touchEnvironment } from "../src/app/touch-environment.ts";
 import { touchTable } from "../src/app/touch-table.ts";
 import { undropTable } from "../src/app/undrop-table.ts";
+import { updateTable } from "../src/app/update-table.ts";
 import { dueNow } from "./lab/due.ts";
 import { gate, gatedCall, untilBlocked } from "./lab/gate.ts";
-import { type Lab, openLab } from "./lab/lab.ts";
+import { aName, type Lab, openLab } from "./lab/lab.ts";
 import {
   filledTable,
   newEnvironment,
@@ -50,6 +51,8 @@ const keepers: Record<
       columns: undefined,
       holdId: undefined,
     }),
+  "a rename": (table, gates) =>
+    updateTable(lab.deps, gatedCall(gates), { table: ref(table), name: aName() }),
   "T21 a hold": (table, gates) =>
     createHold(lab.deps, gatedCall(gates), { table: ref(table), kind: "write" }),
 };

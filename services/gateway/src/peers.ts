@@ -2,6 +2,7 @@ import {
   createGrpcClient,
   type GrpcClient,
   internal,
+  isTransient,
   type LapseError,
   type Logger,
   type SecretSource,
@@ -10,7 +11,7 @@ import {
   unavailable,
 } from "@lapse/kit";
 import { AuditService } from "@lapse/proto/audit";
-import { CatalogService } from "@lapse/proto/catalog";
+import { AccessService, CatalogService } from "@lapse/proto/catalog";
 import { OutboxService } from "@lapse/proto/common";
 import { LifecycleEvaluatorService } from "@lapse/proto/evaluator";
 import { RetentionPolicyService } from "@lapse/proto/policy";
@@ -18,6 +19,8 @@ import { RetentionPolicyService } from "@lapse/proto/policy";
 /** The services behind the gateway. */
 export interface Peers {
   readonly catalog: GrpcClient<typeof CatalogService>;
+  /** Who may do what; the catalog serves it. */
+  readonly access: GrpcClient<typeof AccessService>;
   readonly policy: GrpcClient<typeof RetentionPolicyService>;
   readonly evaluator: GrpcClient<typeof LifecycleEvaluatorService>;
   readonly audit: GrpcClient<typeof AuditService>;
@@ -49,6 +52,7 @@ export function connectPeers(deps: {
   return {
     peers: {
       catalog: connect("catalog", CatalogService, urls.catalogUrl),
+      access: connect("catalog", AccessService, urls.catalogUrl),
       policy: connect("retention-policy", RetentionPolicyService, urls.retentionPolicyUrl),
       evaluator: connect(
         "lifecycle-evaluator",
@@ -80,7 +84,7 @@ function speakingOf<C extends object>(service: string, client: C): C {
     const spoken = (...args: unknown[]) => {
       const answer: unknown = call(...args);
       return answer instanceof Promise
-        ? answer.catch((error: unknown) => Promise.reject(outwards(service, error)))
+        ? answer.catch((error: unknown) => Promise.reject(outwards(service, error, name)))
         : eachOutwards(service, answer as AsyncIterable<unknown>);
     };
     return [name, spoken];
@@ -104,11 +108,16 @@ const OF_THE_CONNECTION = new Set([
   "CANCELLED",
 ]);
 
+/** What the catalog says of the caller's own key, when it is asked for one. */
+const OF_THE_KEY: Readonly<Record<string, ReadonlySet<string>>> = {
+  authenticateApiKey: new Set(["KEY_EXPIRED", "KEY_REVOKED", "TOKEN_INVALID"]),
+};
+
 /**
  * A peer's failure as the gateway's caller gets it: a service that is away by its name, and a refusal of
- * the gateway's own credential as our fault, because the caller's was found good.
+ * the gateway's own credential as our fault, because the caller's was found good, or is what `method` asks for.
  */
-export function outwards(service: string, thrown: unknown): LapseError {
+export function outwards(service: string, thrown: unknown, method = ""): LapseError {
   const error = toLapseError(thrown);
   if (OF_THE_CONNECTION.has(error.reason)) {
     return unavailable(
@@ -117,6 +126,8 @@ export function outwards(service: string, thrown: unknown): LapseError {
       { details: { service }, cause: error },
     );
   }
+  const ofTheKey = OF_THE_KEY[method];
+  if (ofTheKey) return ofTheKey.has(error.reason) || isTransient(error) ? error : internal(error);
   const ofOurs = error.kind === "unauthenticated" || error.reason === "ON_BEHALF_OF_REFUSED";
   return ofOurs ? internal(error) : error;
 }

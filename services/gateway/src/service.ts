@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import {
+  apiKeysOf,
   connectNats,
   createAuthenticator,
   ensureStreams,
@@ -63,7 +64,7 @@ export async function startGateway(
   const api = await createServer({
     peers,
     broker: natsBroker(nats),
-    authenticate: createAuthenticator(auth),
+    authenticate: createAuthenticator(auth, { apiKeys: apiKeysOf(peers.access) }),
     log,
     metrics,
     warningWindowMs: tables.expiryWarningDays * dayLength(time.daySeconds),

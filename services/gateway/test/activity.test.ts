@@ -1,7 +1,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { decodeMessage, notFound, unavailable } from "@lapse/kit";
+import { decodeMessage, denied, notFound, unavailable } from "@lapse/kit";
+import type { TableRef } from "@lapse/proto/catalog";
 import { ActivityBatchSchema } from "@lapse/proto/events";
 import { type Harness, type Published, startHarness } from "./harness.ts";
 import { aTable, OTHER_ID, TABLE_ID } from "./messages.ts";
@@ -12,12 +13,30 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   harness.reset();
-  harness.fakes.catalog.getTable = ({ table }) => {
-    if (table?.ref.case === "tableId") return { table: aTable({ tableId: table.ref.value }) };
-    if (table?.ref.case === "name" && table.ref.value.name === "trial") return { table: aTable() };
+  answerTables((ref) => {
+    if (ref.case === "tableId") return aTable({ tableId: ref.value });
+    if (ref.case === "name" && ref.value.name === "trial") return aTable();
+    return undefined;
+  });
+});
+
+type Ref = TableRef["ref"];
+
+/** The catalog's answers to one look-up and to many: what `find` does not give is not there. */
+function answerTables(find: (ref: Ref) => ReturnType<typeof aTable> | undefined): void {
+  const { catalog } = harness.fakes;
+  catalog.batchGetTables = ({ tables }) => ({
+    tables: tables.flatMap(({ ref }, index) => {
+      const table = find(ref);
+      return table ? [{ index, table }] : [];
+    }),
+  });
+  catalog.getTable = ({ table }) => {
+    const found = table && find(table.ref);
+    if (found) return { table: found };
     throw notFound("TABLE_NOT_FOUND", `there is no table ${table?.ref.case}`);
   };
-});
+}
 afterAll(() => harness.stop());
 
 const report = (body: unknown, options: { token?: string; key?: string } = {}) =>
@@ -26,6 +45,8 @@ const report = (body: unknown, options: { token?: string; key?: string } = {}) =
     token: options.token ?? "ana",
     headers: options.key === undefined ? {} : { "idempotency-key": options.key },
   });
+
+const methods = () => harness.calls.map(({ method }) => method.split("/")[1]);
 
 const eventsOf = ({ body }: Published) => fromBinary(ActivityBatchSchema, body).events;
 
@@ -92,15 +113,27 @@ describe("POST /activity (T14)", () => {
 
   test("looks a table up once, however often it is named", async () => {
     await report({ events: [READ, READ, { kind: "written", table_id: OTHER_ID }, READ] });
-    expect(harness.calls).toHaveLength(2);
+    expect(methods()).toEqual(["BatchGetTables"]);
+  });
+
+  test("looks ten thousand tables up by the thousand", async () => {
+    const sizes: number[] = [];
+    harness.fakes.catalog.batchGetTables = ({ tables }) => {
+      sizes.push(tables.length);
+      return { tables: tables.map((_ref, index) => ({ index, table: aTable() })) };
+    };
+    const events = Array.from({ length: 9_500 }, (_, n) => ({ ...READ, table: `bronze.t${n}` }));
+    expect((await report({ events })).status).toBe(202);
+    expect(sizes.sort((a, b) => a - b)).toEqual([500, ...Array(9).fill(1_000)]);
+    expect(methods()).not.toContain("GetTable");
   });
 
   test("a name with a dot more belongs to a deeper namespace", async () => {
     let asked: unknown;
-    harness.fakes.catalog.getTable = ({ table }) => {
-      asked = table?.ref.value;
-      return { table: aTable() };
-    };
+    answerTables((ref) => {
+      asked = ref.value;
+      return aTable();
+    });
     await report({ ...READ, table: "bronze.raw.trial" });
     expect(asked).toMatchObject({ namespace: "bronze.raw", name: "trial" });
   });
@@ -139,11 +172,45 @@ describe("POST /activity (T14)", () => {
     expect(harness.broker.published).toHaveLength(0);
   });
 
+  test("asks one by one why tables are missing, and not for all of many", async () => {
+    const events = Array.from({ length: 100 }, (_, n) => ({ ...READ, table: `bronze.gone${n}` }));
+    const { status, json } = await report({ events });
+    expect({ status, errors: json.errors.length }).toEqual({ status: 404, errors: 100 });
+    expect(methods().filter((method) => method === "GetTable")).toHaveLength(20);
+  });
+
+  test("T6 who may not know the table is refused as the catalog says, which has recorded it", async () => {
+    answerTables(() => undefined);
+    harness.fakes.catalog.getTable = () => {
+      throw denied("RIGHT_MISSING", "rita lacks the right table.read", {
+        details: { right: "table.read" },
+      });
+    };
+    const { status, json } = await report(READ, { token: "rita" });
+    expect(status).toBe(403);
+    expect(json).toMatchObject({
+      code: "RIGHT_MISSING",
+      details: { right: "table.read" },
+      errors: [{ pointer: "#/table" }],
+    });
+    expect(methods()).not.toContain("RecordRefusal");
+  });
+
+  test("a table that appears between the two look-ups is found", async () => {
+    harness.fakes.catalog.batchGetTables = () => ({});
+    expect((await report(READ)).status).toBe(202);
+  });
+
   test("a reader may report reads", async () => {
     expect((await report(READ, { token: "rita" })).status).toBe(202);
   });
 
-  test("a reader may not report writes: nothing of the call is published", async () => {
+  test("T6 a reader may not report writes: nothing is published, and the refusal is recorded", async () => {
+    const recorded: unknown[] = [];
+    harness.fakes.access.recordRefusal = ({ $typeName: _, ...refusal }, { principal }) => {
+      recorded.push({ ...refusal, subject: principal.subject });
+      return {};
+    };
     const { status, json } = await report(
       { events: [READ, { ...READ, kind: "written" }] },
       { token: "rita" },
@@ -154,15 +221,43 @@ describe("POST /activity (T14)", () => {
       errors: [{ pointer: "#/events/1/table" }],
     });
     expect(harness.broker.published).toHaveLength(0);
+    expect(recorded).toEqual([
+      {
+        subject: "rita@example.org",
+        right: "table.write",
+        resourceKind: "table",
+        resourceId: TABLE_ID,
+        resourceName: "bronze.trial",
+        resourceEnvironment: "dev",
+        method: "POST /api/v1/activity",
+      },
+    ]);
+  });
+
+  test("T6 a refusal that cannot be recorded is no answer: 503, and nothing is published", async () => {
+    harness.fakes.access.recordRefusal = () => {
+      throw unavailable("DATABASE_UNAVAILABLE", "away");
+    };
+    const { status } = await report({ ...READ, kind: "written" }, { token: "rita" });
+    expect(status).toBe(503);
+    expect(harness.broker.published).toHaveLength(0);
+  });
+
+  test("T6 a right that the catalog says the caller has on this table is enough", async () => {
+    answerTables(() => aTable({ rights: ["table.read", "table.write"] }));
+    expect((await report({ ...READ, kind: "written" }, { token: "rita" })).status).toBe(202);
+    answerTables(() => aTable({ rights: ["table.read"] }));
+    harness.fakes.access.recordRefusal = () => ({});
+    expect((await report({ ...READ, kind: "written" }, { token: "rita" })).status).toBe(403);
   });
 
   test("the owner of a table may report writes, whatever their roles", async () => {
-    harness.fakes.catalog.getTable = () => ({ table: aTable({ owner: "rita@example.org" }) });
+    answerTables(() => aTable({ owner: "rita@example.org" }));
     expect((await report({ ...READ, kind: "written" }, { token: "rita" })).status).toBe(202);
   });
 
   test("publishes nothing while the catalog is away", async () => {
-    harness.fakes.catalog.getTable = () => {
+    harness.fakes.catalog.batchGetTables = () => {
       throw unavailable("DATABASE_UNAVAILABLE", "away");
     };
     expect((await report(READ)).status).toBe(503);

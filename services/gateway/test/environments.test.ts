@@ -51,6 +51,7 @@ describe("environments", () => {
           table_bucket: "local--dev",
           created_by: "ana@example.org",
           created_at: "2026-11-01T00:00:00.000Z",
+          rights: ["table.read"],
         },
         expect.objectContaining({ name: "prod", retention_days: null, retention_unknown: false }),
       ],

@@ -10,7 +10,7 @@ import {
   unauthenticated,
 } from "@lapse/kit";
 import { AuditService } from "@lapse/proto/audit";
-import { CatalogService } from "@lapse/proto/catalog";
+import { AccessService, CatalogService } from "@lapse/proto/catalog";
 import { OutboxService } from "@lapse/proto/common";
 import { LifecycleEvaluatorService } from "@lapse/proto/evaluator";
 import { RetentionPolicyService } from "@lapse/proto/policy";
@@ -30,6 +30,7 @@ type Answers<S extends ServiceDesc> = {
 /** The answers of every service, changed by a test as it goes. */
 interface Fakes {
   catalog: Answers<typeof CatalogService>;
+  access: Answers<typeof AccessService>;
   policy: Answers<typeof RetentionPolicyService>;
   evaluator: Answers<typeof LifecycleEvaluatorService>;
   audit: Answers<typeof AuditService>;
@@ -52,12 +53,21 @@ export interface FakeServices {
 
 export const GATEWAY_TOKEN = "token-of-the-gateway";
 
+const nothing = (): Fakes => ({
+  catalog: {},
+  access: {},
+  policy: {},
+  evaluator: {},
+  audit: {},
+  outbox: {},
+});
+
 const log = createLogger({ service: "fake", level: "silent" });
 
 /** The services behind the gateway, each on a port of its own, answering what a test says. */
 export async function startFakeServices(): Promise<FakeServices> {
   const calls: CallContext[] = [];
-  const fakes: Fakes = { catalog: {}, policy: {}, evaluator: {}, audit: {}, outbox: {} };
+  const fakes = nothing();
 
   const start = async (...services: readonly [ServiceDesc, keyof Fakes][]) => {
     const server = createGrpcServer({
@@ -76,7 +86,11 @@ export async function startFakeServices(): Promise<FakeServices> {
     const port = await server.listen("127.0.0.1", 0);
     return { server, url: `http://127.0.0.1:${port}` };
   };
-  const catalog = await start([CatalogService, "catalog"], [OutboxService, "outbox"]);
+  const catalog = await start(
+    [CatalogService, "catalog"],
+    [AccessService, "access"],
+    [OutboxService, "outbox"],
+  );
   const policy = await start([RetentionPolicyService, "policy"], [OutboxService, "outbox"]);
   const evaluator = await start(
     [LifecycleEvaluatorService, "evaluator"],
@@ -101,7 +115,7 @@ export async function startFakeServices(): Promise<FakeServices> {
     },
     reset() {
       calls.length = 0;
-      Object.assign(fakes, { catalog: {}, policy: {}, evaluator: {}, audit: {}, outbox: {} });
+      Object.assign(fakes, nothing());
     },
     stop: async () => {
       await Promise.all(Object.values(all).map(({ server }) => server.stop()));

@@ -22,6 +22,8 @@ const ANA: Principal = {
 const PRINCIPALS: Readonly<Record<string, Principal>> = {
   ana: ANA,
   rita: { subject: "rita@example.org", tenant: "local", roles: ["reader"], kind: "person" },
+  /** Without any role. */
+  nora: { subject: "nora@example.org", tenant: "local", roles: [], kind: "person" },
   root: { subject: "root@example.org", tenant: "local", roles: ["superadmin"], kind: "person" },
 };
 

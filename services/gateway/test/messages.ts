@@ -1,8 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { DecisionRecordSchema } from "@lapse/proto/audit";
-import type { EnvironmentSchema, TableSchema } from "@lapse/proto/catalog";
-import type { SweepSchema, TableExpirySchema } from "@lapse/proto/evaluator";
+import type {
+  ApiKeySchema,
+  EnvironmentSchema,
+  TableAccessSchema,
+  TableSchema,
+} from "@lapse/proto/catalog";
+import type { SweepHoldSchema, SweepSchema, TableExpirySchema } from "@lapse/proto/evaluator";
 import { SweepStatus } from "@lapse/proto/evaluator";
 import { DecisionOutcome, TableKind, TableState } from "@lapse/proto/events";
 
@@ -35,6 +40,7 @@ export const aTable = (
   rowCount: 100n,
   byteSize: 2048n,
   fileCount: 1,
+  rights: ["table.read"],
   ...over,
 });
 
@@ -45,6 +51,7 @@ export const anEnvironment = (
   tenant: "local",
   name: "dev",
   tableBucket: "local--dev",
+  rights: ["table.read"],
   createdBy: "ana@example.org",
   createdAt: at("2026-11-01T00:00:00.000Z"),
   ...over,
@@ -80,6 +87,42 @@ export const aSweep = (
   due: 3,
   dropped: 2,
   kept: { held: 1 },
+  ...over,
+});
+
+export const aHold = (
+  over: Omit<MessageInitShape<typeof SweepHoldSchema>, "$typeName"> = {},
+): Omit<MessageInitShape<typeof SweepHoldSchema>, "$typeName"> => ({
+  holdId: OTHER_ID,
+  kind: "breaker",
+  environmentId: ENVIRONMENT_ID,
+  environment: "dev",
+  raisedAt: at("2026-11-30T12:00:00.000Z"),
+  due: 15,
+  tables: 20,
+  share: 0.5,
+  ...over,
+});
+
+export const anAccess = (
+  over: Omit<MessageInitShape<typeof TableAccessSchema>, "$typeName"> = {},
+): Omit<MessageInitShape<typeof TableAccessSchema>, "$typeName"> => ({
+  tableId: TABLE_ID,
+  owner: "ana@example.org",
+  applies: true,
+  ...over,
+});
+
+export const aKey = (
+  over: Omit<MessageInitShape<typeof ApiKeySchema>, "$typeName"> = {},
+): Omit<MessageInitShape<typeof ApiKeySchema>, "$typeName"> => ({
+  keyId: OTHER_ID,
+  name: "nightly load",
+  subject: `key:${OTHER_ID}`,
+  roles: ["writer"],
+  createdBy: "ana@example.org",
+  createdAt: at("2026-11-30T12:00:00.000Z"),
+  expiresAt: at("2027-02-28T12:00:00.000Z"),
   ...over,
 });
 

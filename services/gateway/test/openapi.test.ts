@@ -6,7 +6,10 @@ interface Operation {
   readonly summary?: string;
   readonly tags?: readonly string[];
   readonly parameters?: readonly { readonly in: string; readonly name: string }[];
-  readonly requestBody?: { readonly required?: boolean; readonly content: Record<string, object> };
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Record<string, { readonly schema: object }>;
+  };
   readonly responses: Record<
     string,
     { readonly description?: string; readonly content?: Record<string, { schema: object }> }
@@ -45,6 +48,13 @@ const ROUTES = [
   "POST /environments",
   "GET /environments/{env}",
   "PATCH /environments/{env}",
+  "DELETE /environments/{env}",
+  "GET /environments/{env}/namespaces",
+  "POST /environments/{env}/namespaces",
+  "DELETE /environments/{env}/namespaces/{namespace}",
+  "GET /environments/{env}/projects",
+  "PUT /environments/{env}/projects/{project}",
+  "DELETE /environments/{env}/projects/{project}",
   "GET /environments/{env}/retention",
   "PUT /environments/{env}/retention",
   "GET /environments/{env}/expiring-tables",
@@ -64,13 +74,29 @@ const ROUTES = [
     `GET ${at}/reads`,
     `POST ${at}/commits`,
     `POST ${at}/holds`,
+    `GET ${at}/holds`,
+    `GET ${at}/access`,
+    `POST ${at}/access/grants`,
+    `DELETE ${at}/access/grants/{subject}/{right}`,
+    `PUT ${at}/access/filters/{filter}`,
+    `DELETE ${at}/access/filters/{filter}`,
+    `PUT ${at}/access/masks/{column}`,
+    `DELETE ${at}/access/masks/{column}`,
   ]),
   "PUT /holds/{id}",
   "DELETE /holds/{id}",
+  "GET /roles",
+  "POST /roles",
+  "DELETE /roles",
+  "GET /api-keys",
+  "POST /api-keys",
+  "DELETE /api-keys/{id}",
   "POST /activity",
   "POST /sweeps",
   "GET /sweeps",
   "GET /sweeps/{id}",
+  "GET /sweeps/holds",
+  "POST /sweeps/confirm",
   "POST /sweeps/pause",
   "POST /sweeps/resume",
   "GET /audit",
@@ -82,10 +108,14 @@ const ROUTES = [
   "DELETE /parked/{id}",
 ];
 
+/** Of a contract that is not ours: its path, and how it tells failures. */
+const ICEBERG = "/v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics";
+
 describe("the OpenAPI document", () => {
   test("holds every route and no other", () => {
     const found = operations().map(({ method, path }) => `${method.toUpperCase()} ${path}`);
-    expect(found.sort()).toEqual(ROUTES.map((route) => route.replace(" ", " /api/v1")).sort());
+    const expected = [...ROUTES.map((route) => route.replace(" ", " /api/v1")), `POST ${ICEBERG}`];
+    expect(found.sort()).toEqual(expected.sort());
   });
 
   test("is one of OpenAPI 3.1, with a bearer token as the security of all", () => {
@@ -119,17 +149,36 @@ describe("the OpenAPI document", () => {
   });
 
   test("describes every answer, and every failure as a problem", () => {
-    for (const { operation } of operations()) {
+    for (const { path, operation } of operations()) {
+      const [type, name] =
+        path === ICEBERG
+          ? ["application/json", "IcebergError"]
+          : ["application/problem+json", "Problem"];
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(expect.arrayContaining(["400", "401", "403", "500", "503"]));
       expect(statuses.some((status) => status.startsWith("2"))).toBe(true);
       for (const [status, response] of Object.entries(operation.responses)) {
         expect(response.description).toBeTruthy();
         if (status.startsWith("2")) continue;
-        expect(response.content?.["application/problem+json"]?.schema).toEqual({
-          $ref: "#/components/schemas/Problem",
-        });
+        expect(response.content?.[type]?.schema).toEqual({ $ref: `#/components/schemas/${name}` });
       }
+    }
+  });
+
+  test("shows an example of every body that is taken", () => {
+    for (const { path, operation } of operations()) {
+      const body = operation.requestBody?.content["application/json"];
+      if (!body || "examples" in body) continue;
+      const { schema } = body;
+      const name =
+        String("$ref" in schema ? schema.$ref : "")
+          .split("/")
+          .at(-1) ?? "";
+      const shown = document.components.schemas[name] ?? schema;
+      expect({ path, examples: "examples" in shown && shown.examples }).toEqual({
+        path,
+        examples: expect.arrayContaining([expect.anything()]),
+      });
     }
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { internal, type ParkedMessage, unavailable } from "@lapse/kit";
 import { type Harness, startHarness } from "./harness.ts";
-import { aSweep, at } from "./messages.ts";
+import { aHold, aSweep, at } from "./messages.ts";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -11,6 +11,15 @@ beforeEach(() => harness.reset());
 afterAll(() => harness.stop());
 
 const answering = ({ fakes }: Harness) => {
+  fakes.evaluator.listSweepHolds = () => ({ holds: [aHold()] });
+  fakes.catalog.getPurgeStatus = () => ({
+    waiting: 3n,
+    clockHold: {
+      raisedAt: at("2026-11-30T12:00:00Z"),
+      lastSeenAt: at("2026-11-30T11:59:00Z"),
+      now: at("2026-12-30T12:00:00Z"),
+    },
+  });
   fakes.outbox.getOutboxHead = () => ({ unsent: 2n, oldestUnsentAt: at("2026-11-30T11:00:00Z") });
   fakes.evaluator.getEvaluatorStatus = () => ({
     folds: [
@@ -63,11 +72,53 @@ describe("GET /status", () => {
     expect(json.outboxes).toHaveLength(4);
   });
 
-  test("is asked by the gateway for itself", async () => {
+  test("T26 shows what waits for a confirmation: sweeps, and the purge", async () => {
     answering(harness);
-    await harness.call("GET", "/api/v1/status", { token: "rita" });
-    expect(harness.calls.map(({ principal }) => principal.subject)).toEqual(
-      Array(5).fill("gateway"),
+    const { json } = await harness.call("GET", "/api/v1/status");
+    expect(json.evaluator).toMatchObject({
+      sweeps: { holds: [{ kind: "breaker", environment: "dev", confirmed_by: null }] },
+    });
+    expect(json.purges).toEqual({
+      waiting: 3,
+      clock_hold: {
+        raised_at: "2026-11-30T12:00:00.000Z",
+        last_seen_at: "2026-11-30T11:59:00.000Z",
+        now: "2026-12-30T12:00:00.000Z",
+        confirmed_by: null,
+      },
+    });
+  });
+
+  test("asks for the caller what is the tenant's, and for itself what is the system's", async () => {
+    answering(harness);
+    await harness.call("GET", "/api/v1/status");
+    const asked = harness.calls.map(({ principal, method }) => [
+      method.split("/")[1],
+      principal.subject,
+    ]);
+    expect(asked.sort()).toEqual([
+      ["GetEvaluatorStatus", "ana@example.org"],
+      ...Array(4).fill(["GetOutboxHead", "gateway"]),
+      ["GetPurgeStatus", "ana@example.org"],
+      ["ListSweepHolds", "ana@example.org"],
+    ]);
+  });
+
+  test("asks for nothing that would be refused: a look at the status is no refusal to record", async () => {
+    answering(harness);
+    const asReader = await harness.call("GET", "/api/v1/status", { token: "rita" });
+    expect(asReader.json.purges).toBeNull();
+    expect(asReader.json.evaluator).not.toBeNull();
+    harness.calls.length = 0;
+    const { status, json } = await harness.call("GET", "/api/v1/status", { token: "nora" });
+    expect({ status, evaluator: json.evaluator, purges: json.purges }).toEqual({
+      status: 200,
+      evaluator: null,
+      purges: null,
+    });
+    expect(json.services.map(({ ok }) => ok)).toEqual(Array(5).fill(true));
+    expect(new Set(harness.calls.map(({ principal }) => principal.subject))).toEqual(
+      new Set(["gateway"]),
     );
   });
 
@@ -168,7 +219,12 @@ describe("/parked", () => {
     ]);
   });
 
-  test("is for superadmins only: the messages are of all tenants", async () => {
+  test("is for superadmins only, since the messages are of all tenants; a refusal is recorded", async () => {
+    const recorded: unknown[] = [];
+    harness.fakes.access.recordRefusal = ({ right, resourceKind, resourceId, method }) => {
+      recorded.push([right, resourceKind, resourceId, method]);
+      return {};
+    };
     const paths = [
       ["GET", "/api/v1/parked"],
       ["POST", "/api/v1/parked/17/retry"],
@@ -179,6 +235,11 @@ describe("/parked", () => {
       expect({ status, code: json.code }).toEqual({ status: 403, code: "RIGHT_MISSING" });
     }
     expect(harness.broker.asked).toEqual([]);
+    expect(recorded).toEqual([
+      ["parked.manage", "parked", "", "GET /api/v1/parked"],
+      ["parked.manage", "parked", "17", "POST /api/v1/parked/:id/retry"],
+      ["parked.manage", "parked", "17", "DELETE /api/v1/parked/:id"],
+    ]);
   });
 
   test.each([

@@ -12,12 +12,13 @@ import {
   type Stoppable,
   startConsumer,
 } from "@lapse/kit";
+import { PrincipalKind } from "@lapse/proto/common";
 import { ActivityBatchSchema } from "@lapse/proto/events";
 import { type TestNats, testNats, testTokens, waitFor } from "@lapse/test-kit";
 import { readSettings } from "../src/config.ts";
 import { type Ports, startGateway } from "../src/service.ts";
 import { type FakeServices, GATEWAY_TOKEN, startFakeServices } from "./fake-services.ts";
-import { aTable, TABLE_ID } from "./messages.ts";
+import { aTable, at, TABLE_ID } from "./messages.ts";
 
 const SILENT = createLogger({ service: "test", level: "silent" });
 const tokens = testTokens();
@@ -47,7 +48,7 @@ interface Running {
   call(
     method: string,
     path: string,
-    request?: { body?: unknown; key?: string; role?: string },
+    request?: { body?: unknown; key?: string; role?: string; token?: string },
   ): Promise<Response>;
   ready(): Promise<{ status: number; checks: Record<string, { ok: boolean }> }>;
   stop(): Promise<void>;
@@ -78,11 +79,11 @@ async function startRunning(natsUrl = broker.url): Promise<Running> {
   });
   return {
     ports,
-    call: (method, path, { body, key, role = "admin" } = {}) =>
+    call: (method, path, { body, key, role = "admin", token } = {}) =>
       fetch(`http://127.0.0.1:${ports.http}${path}`, {
         method,
         headers: {
-          authorization: `Bearer ${tokens.sign({ subject: role, tenant: "local", roles: [role] })}`,
+          authorization: `Bearer ${token ?? tokens.sign({ subject: role, tenant: "local", roles: [role] })}`,
           ...(body !== undefined && { "content-type": "application/json" }),
           ...(key !== undefined && { "idempotency-key": key }),
         },
@@ -104,6 +105,9 @@ let gateway: Running;
 beforeEach(async () => {
   services.reset();
   services.fakes.catalog.getTable = () => ({ table: aTable() });
+  services.fakes.catalog.batchGetTables = ({ tables }) => ({
+    tables: tables.map((_ref, index) => ({ index, table: aTable() })),
+  });
   await broker.start();
   gateway = await startRunning();
 });
@@ -161,6 +165,28 @@ describe("activity (T14)", () => {
     await post();
     await post();
     expect(await activityCount()).toBe(before + 6);
+  });
+
+  test("T16 of an Iceberg report is in the stream as well, from a client with an API key", async () => {
+    const token = `lapse_${"0".repeat(32)}_${"x".repeat(43)}`;
+    services.fakes.access.authenticateApiKey = (asked) => {
+      expect(asked.token).toBe(token);
+      const principal = {
+        subject: "key:1",
+        tenant: "local",
+        roles: ["writer"],
+        kind: PrincipalKind.KEY,
+      };
+      return { principal, expiresAt: at("2099-01-01T00:00:00Z") };
+    };
+    const path = "/v1/dev/namespaces/bronze/tables/trial/metrics";
+    const body = { "report-type": "commit-report", operation: "replace" };
+    expect((await gateway.call("POST", path, { body, token })).status).toBe(204);
+    await waitFor(() => deliveries.some(({ subject }) => subject === "activity.table.maintained"));
+    const found = deliveries.find(({ subject }) => subject === "activity.table.maintained");
+    expect(fromBinary(ActivityBatchSchema, found?.body ?? new Uint8Array()).events).toMatchObject([
+      { tableId: TABLE_ID, source: "iceberg", actor: "key:1" },
+    ]);
   });
 
   test("goes on when the stream was deleted: it is made again", async () => {

@@ -1,7 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { denied } from "@lapse/kit";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { denied, notFound, unavailable } from "@lapse/kit";
 import { type Harness, startHarness } from "./harness.ts";
-import { anExpiry, aSweep, at, OTHER_ID, TABLE_ID } from "./messages.ts";
+import {
+  aHold,
+  anEnvironment,
+  anExpiry,
+  aSweep,
+  at,
+  ENVIRONMENT_ID,
+  OTHER_ID,
+  TABLE_ID,
+} from "./messages.ts";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -25,6 +34,20 @@ const SHOWN = {
   capped: false,
 };
 
+const HELD = {
+  id: OTHER_ID,
+  kind: "breaker",
+  environment: "dev",
+  raised_at: "2026-11-30T12:00:00.000Z",
+  due: 15,
+  tables: 20,
+  share: 0.5,
+  last_seen_at: null,
+  now: null,
+  confirmed_by: null,
+  confirmed_at: null,
+};
+
 test("T25 POST /sweeps runs one and waits as long as asked", async () => {
   harness.fakes.evaluator.runSweep = ({ dryRun, waitSeconds }, { deadline }) => {
     expect({ dryRun, waitSeconds }).toEqual({ dryRun: false, waitSeconds: 100 });
@@ -34,7 +57,10 @@ test("T25 POST /sweeps runs one and waits as long as asked", async () => {
   const { status, json } = await harness.call("POST", "/api/v1/sweeps", {
     body: { wait_seconds: 100 },
   });
-  expect({ status, json }).toEqual({ status: 200, json: { sweep: SHOWN, would_drop: null } });
+  expect({ status, json }).toEqual({
+    status: 200,
+    json: { sweep: SHOWN, would_drop: null, held: null },
+  });
 });
 
 test("T25 a dry run lists what it would drop, also when that is nothing", async () => {
@@ -47,9 +73,13 @@ test("T25 a dry run lists what it would drop, also when that is nothing", async 
     sweep: null,
     would_drop: [{ id: TABLE_ID, full_name: "bronze.trial", environment: "dev", days: 30 }],
   });
+  expect(some.json).toMatchObject({ held: [] });
+  harness.fakes.evaluator.runSweep = () => ({ held: [aHold()] });
+  const held = await harness.call("POST", "/api/v1/sweeps", { body: { dry_run: true } });
+  expect(held.json).toEqual({ sweep: null, would_drop: [], held: [HELD] });
   harness.fakes.evaluator.runSweep = () => ({});
   const none = await harness.call("POST", "/api/v1/sweeps", { body: { dry_run: true } });
-  expect(none.json).toEqual({ sweep: null, would_drop: [] });
+  expect(none.json).toEqual({ sweep: null, would_drop: [], held: [] });
 });
 
 test("T25 needs no body to run one", async () => {
@@ -132,4 +162,153 @@ test("a refusal of the evaluator is the answer", async () => {
   };
   const { status } = await harness.call("POST", "/api/v1/sweeps/pause", { token: "rita" });
   expect(status).toBe(403);
+});
+
+describe("what a guard holds back (T26)", () => {
+  const CLOCK = aHold({
+    holdId: TABLE_ID,
+    kind: "clock",
+    environmentId: "",
+    environment: "",
+    due: 0,
+    tables: 0,
+    share: 0,
+    lastSeenAt: at("2026-11-30T11:59:00.000Z"),
+    now: at("2026-12-30T12:00:00.000Z"),
+  });
+  const confirm = (body: unknown, headers = {}) =>
+    harness.call("POST", "/api/v1/sweeps/confirm", { body, headers });
+  const methods = () => harness.calls.map(({ method }) => method.split("/")[1]);
+
+  /** Confirms what is asked for, and lists what was not. */
+  const holding = (...holds: ReturnType<typeof aHold>[]) => {
+    const open = [...holds];
+    harness.fakes.evaluator.listSweepHolds = ({ all, cursor }) => {
+      expect(all).toBe(false);
+      const at = Number(cursor || 0);
+      const next = at + 1 < open.length ? String(at + 1) : "";
+      return { holds: open.slice(at, at + 1), nextCursor: next };
+    };
+    harness.fakes.evaluator.confirmSweepHold = ({ holdId }, { principal }) => {
+      const index = open.findIndex((hold) => hold.holdId === holdId);
+      const [hold] = index < 0 ? [] : open.splice(index, 1);
+      if (!hold) throw notFound("SWEEP_HOLD_NOT_FOUND", "there is no such hold");
+      return {
+        hold: { ...hold, confirmedBy: principal.subject, confirmedAt: at("2026-11-30T13:00:00Z") },
+      };
+    };
+    harness.fakes.catalog.getEnvironment = () => ({ environment: anEnvironment() });
+    harness.fakes.catalog.getPurgeStatus = () => ({});
+  };
+
+  test("T26 is listed, the clock with what it said, the breaker with what it counted", async () => {
+    harness.fakes.evaluator.listSweepHolds = ({ all, limit, cursor }) => {
+      expect({ all, limit, cursor }).toEqual({ all: true, limit: 2, cursor: "c" });
+      return { holds: [aHold(), CLOCK], nextCursor: "d" };
+    };
+    const { json } = await harness.call("GET", "/api/v1/sweeps/holds?all=true&limit=2&cursor=c");
+    expect(json).toEqual({
+      items: [
+        HELD,
+        {
+          ...HELD,
+          id: TABLE_ID,
+          kind: "clock",
+          environment: null,
+          due: null,
+          tables: null,
+          share: null,
+          last_seen_at: "2026-11-30T11:59:00.000Z",
+          now: "2026-12-30T12:00:00.000Z",
+        },
+      ],
+      next_cursor: "d",
+    });
+  });
+
+  test.each(["yes", "1", ""])("T10 is not listed for all=%s", async (all) => {
+    const { status, json } = await harness.call("GET", `/api/v1/sweeps/holds?all=${all}`);
+    expect({ status, errors: json.errors }).toEqual({
+      status: 400,
+      errors: [{ pointer: "#/all", detail: "query parameter: give true or false" }],
+    });
+  });
+
+  test("T26 one hold is confirmed by its id, with the key of the call", async () => {
+    holding(aHold());
+    const { status, json } = await confirm({ hold_id: OTHER_ID }, { "idempotency-key": "k" });
+    expect({ status, json }).toEqual({
+      status: 200,
+      json: {
+        holds: [
+          {
+            ...HELD,
+            confirmed_by: "ana@example.org",
+            confirmed_at: "2026-11-30T13:00:00.000Z",
+          },
+        ],
+        purges: false,
+      },
+    });
+    expect(harness.calls[0]?.idempotencyKey).toBe("k");
+    expect((await confirm({ hold_id: OTHER_ID })).json.code).toBe("SWEEP_HOLD_NOT_FOUND");
+  });
+
+  test("T26 that of an environment is confirmed by its name, and no other", async () => {
+    holding(CLOCK, aHold({ holdId: ENVIRONMENT_ID, environmentId: TABLE_ID }), aHold());
+    const first = await confirm({ environment: "dev" }, { "idempotency-key": "k" });
+    expect(first.json.holds).toMatchObject([{ id: OTHER_ID, environment: "dev" }]);
+    const again = await confirm({ environment: "dev" }, { "idempotency-key": "k" });
+    expect(again.json).toEqual({ holds: [], purges: false });
+  });
+
+  test("T26 the clock is confirmed for sweeps and for purges", async () => {
+    holding(aHold(), CLOCK);
+    const jumped = { raisedAt: at("2026-11-30T12:00:00Z") };
+    harness.fakes.catalog.getPurgeStatus = () => ({ clockHold: jumped });
+    harness.fakes.catalog.confirmPurgeClock = () => ({});
+    const { json } = await confirm({ clock: true });
+    expect(json).toMatchObject({ holds: [{ id: TABLE_ID, kind: "clock" }], purges: true });
+    expect(methods().at(-1)).toBe("ConfirmPurgeClock");
+  });
+
+  test("T26 a clock that is confirmed for purges already is not confirmed again", async () => {
+    holding();
+    harness.fakes.catalog.getPurgeStatus = () => ({ clockHold: { confirmedBy: "root" } });
+    expect((await confirm({ clock: true })).json).toEqual({ holds: [], purges: false });
+    expect(methods()).not.toContain("ConfirmPurgeClock");
+  });
+
+  test("T26 what failed half-way is finished by a repeat", async () => {
+    holding(CLOCK);
+    harness.fakes.catalog.getPurgeStatus = () => {
+      throw unavailable("DATABASE_UNAVAILABLE", "away");
+    };
+    expect((await confirm({ clock: true })).status).toBe(503);
+    harness.fakes.catalog.getPurgeStatus = () => ({ clockHold: {} });
+    harness.fakes.catalog.confirmPurgeClock = () => ({});
+    expect((await confirm({ clock: true })).json).toEqual({ holds: [], purges: true });
+  });
+
+  test("T6 who may not is refused by the evaluator, before anything is confirmed", async () => {
+    holding(CLOCK);
+    harness.fakes.evaluator.confirmSweepHold = () => {
+      throw denied("RIGHT_MISSING", "rita lacks the right sweep.manage");
+    };
+    expect((await confirm({ clock: true })).status).toBe(403);
+    expect(methods()).not.toContain("ConfirmPurgeClock");
+  });
+
+  test.each([
+    [{}, "#", "not none"],
+    [{ environment: "dev", clock: true }, "#", "not environment and clock"],
+    [{ clock: false }, "#/clock", "only true"],
+    [{ hold_id: "1" }, "#/hold_id", "UUID"],
+    [{ all: true }, "#/all", "not known"],
+  ])("T10 %j confirms nothing", async (body, pointer, words) => {
+    const { status, json } = await confirm(body);
+    expect(status).toBe(400);
+    expect(json.errors).toContainEqual({ pointer, detail: expect.stringContaining(words) });
+    expect(harness.calls).toHaveLength(0);
+  });
 });

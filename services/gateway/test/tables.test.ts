@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { alreadyExists, notFound, precondition, unavailable } from "@lapse/kit";
+import { alreadyExists, conflict, notFound, precondition, unavailable } from "@lapse/kit";
 import { CommitOperation } from "@lapse/proto/catalog";
 import { TableKind, TableState } from "@lapse/proto/events";
 import { type Harness, startHarness } from "./harness.ts";
@@ -51,6 +51,8 @@ describe("GET a table", () => {
       expires_at: "2026-12-21T10:00:00.000Z",
       expires_soon: true,
       expiry_unknown: false,
+      rights: ["table.read"],
+      asset_of: null,
     });
   });
 
@@ -135,6 +137,24 @@ describe("GET the tables of an environment", () => {
     };
     const { json } = await harness.call("GET", TABLES);
     expect(json).toEqual({ items: [], next_cursor: null });
+  });
+
+  test("T12 takes one question for the expiries of a thousand tables", async () => {
+    const tables = Array.from({ length: 1_000 }, (_, n) => {
+      const tableId = `0190f3a2-7c1e-7b1a-9d3e-${String(n).padStart(12, "0")}`;
+      return aTable({ tableId, name: `t${n}` });
+    });
+    harness.fakes.catalog.listTables = () => ({ tables, nextCursor: "n" });
+    harness.fakes.evaluator.batchGetTableExpiry = (request) => ({
+      expiries: request.tables.map(({ tableId }) => anExpiry({ tableId, expiresSoon: true })),
+    });
+    const { json } = await harness.call("GET", `${TABLES}?limit=1000`);
+    const items = json.items as { expires_soon: boolean }[];
+    expect(items.filter((table) => table.expires_soon)).toHaveLength(1_000);
+    expect(harness.calls.map(({ method }) => method.split("/")[1])).toEqual([
+      "ListTables",
+      "BatchGetTableExpiry",
+    ]);
   });
 
   test("T12 marks the tables whose expiry is not known yet", async () => {
@@ -357,6 +377,33 @@ describe("other writes of a table", () => {
     expect(json.description).toBe("new");
   });
 
+  test("T13 PATCH renames and moves, and leaves out what is not to change", async () => {
+    const asked: unknown[] = [];
+    harness.fakes.catalog.updateTable = ({ description, name, namespace }, { idempotencyKey }) => {
+      asked.push([description, name, namespace, idempotencyKey]);
+      return { table: aTable({ name: name ?? "trial", namespace: namespace ?? "bronze" }) };
+    };
+    const key = { headers: { "idempotency-key": "key-1" } };
+    const moved = await harness.call("PATCH", TABLE, {
+      body: { name: "trial2", namespace: "silver.raw" },
+      ...key,
+    });
+    expect(moved.json.full_name).toBe("silver.raw.trial2");
+    await harness.call("PATCH", `/api/v1/tables/${TABLE_ID}`, { body: { description: "" } });
+    expect(asked).toEqual([
+      [undefined, "trial2", "silver.raw", "key-1"],
+      ["", undefined, undefined, undefined],
+    ]);
+  });
+
+  test("T10 PATCH that changes nothing is refused", async () => {
+    const { status, json } = await harness.call("PATCH", TABLE, { body: {} });
+    expect({ status, errors: json.errors }).toEqual({
+      status: 400,
+      errors: [{ pointer: "#", detail: "give at least one of description, name and namespace" }],
+    });
+  });
+
   test("T27 DELETE drops, and says until when it can come back", async () => {
     harness.fakes.catalog.dropTable = () => ({
       table: aTable({
@@ -443,6 +490,26 @@ describe("other writes of a table", () => {
     expect(json).toMatchObject({ items: [{ drop_reason: "retention" }], next_cursor: "next" });
   });
 
+  test("T29 lists the generations of one name, whose namespace may have dots", async () => {
+    harness.fakes.catalog.listDroppedTables = ({ namespace, name, limit, cursor }) => {
+      expect({ namespace, name, limit, cursor }).toEqual({
+        namespace: "bronze.raw",
+        name: "trial",
+        limit: 2,
+        cursor: "c",
+      });
+      return {};
+    };
+    const dropped = "/api/v1/environments/dev/dropped-tables";
+    const found = await harness.call("GET", `${dropped}?name=bronze.raw.trial&limit=2&cursor=c`);
+    expect(found.status).toBe(200);
+    const bad = await harness.call("GET", `${dropped}?name=trial`);
+    expect({ status: bad.status, pointer: bad.json.errors[0]?.pointer }).toEqual({
+      status: 400,
+      pointer: "#/name",
+    });
+  });
+
   test("a commit hands its files on and answers with the snapshot", async () => {
     harness.fakes.catalog.commitTable = (request) => {
       expect(request).toMatchObject({
@@ -519,6 +586,12 @@ describe("other writes of a table", () => {
     });
     expect(task.json.kind).toBe("pipeline_task");
     expect((await harness.call("PUT", `/api/v1/holds/${OTHER_ID}`)).json.id).toBe(OTHER_ID);
+    harness.fakes.catalog.listHolds = ({ table }) => {
+      expect(table?.ref.case).toBe("name");
+      return { holds: [hold] };
+    };
+    const list = await harness.call("GET", `${TABLE}/holds`);
+    expect(list.json).toEqual({ items: [taken.json], next_cursor: null });
     const released = await harness.call("DELETE", `/api/v1/holds/${OTHER_ID}`);
     expect({ status: released.status, text: released.text }).toEqual({ status: 204, text: "" });
   });
@@ -533,11 +606,58 @@ describe("what a table holds", () => {
       files: [{ path: "data/a.parquet", uri: "file:///x/a.parquet", byteSize: 1n, rowCount: 2n }],
     });
     const { json } = await harness.call("GET", `${TABLE}/files`);
+    expect(json).toMatchObject({ next_cursor: null, row_filters: [], column_masks: [] });
     expect(json).toMatchObject({
       snapshot_id: OTHER_ID,
       files: [{ path: "data/a.parquet", uri: "file:///x/a.parquet", byte_size: 1, row_count: 2 }],
       table: { id: TABLE_ID },
     });
+  });
+
+  test("its files page by page, of one snapshot, with what the reader must apply", async () => {
+    harness.fakes.evaluator.batchGetTableExpiry = () => ({ expiries: [anExpiry()] });
+    const asked: unknown[] = [];
+    harness.fakes.catalog.listTableFiles = ({ limit, cursor, appliesPolicies }) => {
+      asked.push([limit, cursor, appliesPolicies]);
+      return {
+        table: aTable(),
+        snapshotId: OTHER_ID,
+        nextCursor: "n",
+        rowFilters: [{ column: "country", operator: "in", values: ["DE", "FR"] }],
+        columnMasks: [{ column: "email", mask: "hash" }],
+      };
+    };
+    const { json } = await harness.call("GET", `${TABLE}/files`);
+    await harness.call("GET", `${TABLE}/files?limit=10000&cursor=n&applies_policies=true`);
+    await harness.call("GET", `/api/v1/tables/${TABLE_ID}/files?applies_policies=false`);
+    expect(json).toMatchObject({
+      next_cursor: "n",
+      row_filters: [{ column: "country", operator: "in", values: ["DE", "FR"] }],
+      column_masks: [{ column: "email", mask: "hash" }],
+    });
+    expect(asked).toEqual([
+      [1_000, "", false],
+      [10_000, "n", true],
+      [1_000, "", false],
+    ]);
+  });
+
+  test("a page of files after a commit is a conflict", async () => {
+    harness.fakes.catalog.listTableFiles = () => {
+      throw conflict("SNAPSHOT_CHANGED", "a commit changed the files; begin again");
+    };
+    const { status, json } = await harness.call("GET", `${TABLE}/files?cursor=n`);
+    expect({ status, code: json.code }).toEqual({ status: 409, code: "SNAPSHOT_CHANGED" });
+  });
+
+  test.each([
+    ["limit=0", "#/limit"],
+    ["limit=10001", "#/limit"],
+    ["applies_policies=1", "#/applies_policies"],
+    ["snapshot=1", "#/snapshot"],
+  ])("T10 its files for ?%s are refused", async (query, pointer) => {
+    const { status, json } = await harness.call("GET", `${TABLE}/files?${query}`);
+    expect({ status, pointer: json.errors[0]?.pointer }).toEqual({ status: 400, pointer });
   });
 
   test("T17 T18 its reads per day, and who has reported any", async () => {

@@ -35,9 +35,14 @@ export function evaluatorMetrics(metrics: Metrics) {
     kept: metrics.counter("lapse_sweep_kept_total", "Issued tables that were kept"),
     failed: metrics.counter("lapse_sweep_failed_total", "Issued tables that could not be dropped"),
     held: metrics.gauge("lapse_sweep_held", "1 while sweeps are held back, by reason", ["reason"]),
+    holds: metrics.gauge(
+      "lapse_sweep_holds",
+      "Guards of the sweep that wait for somebody to confirm, by kind",
+      ["kind"],
+    ),
     lastSuccess: metrics.gauge(
       "lapse_sweep_last_success_timestamp_seconds",
-      "When a sweep last ran to its end",
+      "When a sweep of the schedule last ran to its end",
     ),
   };
 }

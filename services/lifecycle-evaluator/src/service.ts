@@ -8,6 +8,7 @@ import {
   type ServiceContext,
   startDatabaseService,
 } from "@lapse/kit";
+import { AccessService, CatalogService } from "@lapse/proto/catalog";
 import { OutboxService } from "@lapse/proto/common";
 import { LifecycleEvaluatorService } from "@lapse/proto/evaluator";
 import { evaluatorHandlers } from "./api/handlers.ts";
@@ -17,8 +18,10 @@ import { createFence } from "./app/fence.ts";
 import type { EvaluatorSettings } from "./config.ts";
 import { startCleanUp } from "./jobs/clean-up.ts";
 import { startFolds } from "./jobs/folds.ts";
+import { startHoldGauges } from "./jobs/hold-gauges.ts";
 import { startScheduler } from "./jobs/scheduler.ts";
 import { evaluatorMetrics } from "./metrics.ts";
+import { type Catalog, catalogPeer } from "./peers/catalog.ts";
 import { SERVICE } from "./service-name.ts";
 import { DEFAULT_TIMING, type Timing } from "./timing.ts";
 
@@ -56,9 +59,11 @@ export async function startEvaluator(
   const deps: EvaluatorDeps = {
     pool,
     fence,
+    catalog: connectCatalog(settings, { log, onStop }),
     rules: {
       intervalSeconds: run.sweepInterval,
       cap: tables.maxExpiriesPerSweep,
+      maxExpiryShare: tables.maxExpiryShare,
       warningDays: tables.expiryWarningDays,
       fenceTimeoutMs: timing.fenceTimeoutMs,
       answerTimeoutMs: timing.answerTimeoutMs,
@@ -71,13 +76,28 @@ export async function startEvaluator(
   onStop("folds", () => folds.stop());
   const scheduler = startScheduler(deps, { holder, leaseTtlMs: timing.leaseTtlMs });
   onStop("scheduler", () => scheduler.stop());
+  const holdGauges = startHoldGauges({ pool, log, counters });
+  onStop("hold gauges", () => holdGauges.stop());
   const cleanUp = startCleanUp(
     { pool, log },
     { readDays: settings.tableReads.keepDays, daySeconds: time.daySeconds },
   );
   onStop("clean-up", () => cleanUp.stop());
 
-  return serve(LifecycleEvaluatorService, evaluatorHandlers(deps));
+  return serve([LifecycleEvaluatorService, evaluatorHandlers(deps)]);
+}
+
+/** The catalog, which is asked who may read what. */
+function connectCatalog(
+  { auth, peers }: EvaluatorSettings,
+  { log, onStop }: Pick<ServiceDeps, "log" | "onStop">,
+): Catalog {
+  const settings = { url: peers.catalogUrl, serviceToken: auth.serviceToken, log };
+  const tables = createGrpcClient(CatalogService, settings);
+  onStop("catalog client", async () => tables.close());
+  const access = createGrpcClient(AccessService, settings);
+  onStop("access client", async () => access.close());
+  return catalogPeer(tables, access);
 }
 
 /** The publishers that are asked for what a stream has lost, by the source of their events. */
@@ -87,7 +107,7 @@ function connectOutboxes(
 ): Readonly<Record<string, OutboxClient>> {
   const credentials = { serviceToken: auth.serviceToken, log };
   const catalog = createGrpcClient(OutboxService, { url: peers.catalogUrl, ...credentials });
-  onStop("catalog client", async () => catalog.close());
+  onStop("catalog outbox client", async () => catalog.close());
   const policy = createGrpcClient(OutboxService, {
     url: peers.retentionPolicyUrl,
     ...credentials,

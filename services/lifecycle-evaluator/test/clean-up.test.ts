@@ -66,6 +66,7 @@ describe("cleaning up", () => {
             tableId,
             rule: { kind: "days", days: 300, setBy: "ana", setAt: daysAgo(390) },
             version: 1n,
+            sequence: 1n,
           },
         },
       ]),
@@ -117,7 +118,7 @@ describe("cleaning up", () => {
     const record = async (days: number) => {
       const sweepId = newId();
       await db.pool.query(
-        `insert into sweep (sweep_id, status, started_at, finished_at) values ($1, 'completed', $2, $2)`,
+        `insert into sweep (sweep_id, status, tenant, started_at, finished_at) values ($1, 'completed', '*', $2, $2)`,
         [sweepId, daysAgo(days)],
       );
       await db.pool.query(
@@ -143,13 +144,19 @@ describe("adoptDayLength", () => {
     await withTransaction(db.pool, (tx) =>
       foldPolicy(tx, [
         {
-          table: { tableId: days.tableId, rule: { kind: "days", days: 30, ...rule }, version: 1n },
+          table: {
+            tableId: days.tableId,
+            rule: { kind: "days", days: 30, ...rule },
+            version: 1n,
+            sequence: 1n,
+          },
         },
         {
           table: {
             tableId: on.tableId,
             rule: { kind: "on", on: "2099-05-01", ...rule },
             version: 1n,
+            sequence: 1n,
           },
         },
       ]),
@@ -184,6 +191,7 @@ describe("adoptDayLength", () => {
             tableId: late.tableId,
             rule: { kind: "days", days: 2, setBy: "ana", setAt: daysAgo(5) },
             version: 1n,
+            sequence: 1n,
           },
         },
       ]);

@@ -52,7 +52,7 @@ const environmentRule = fc.option(
 );
 const environment = fc.record({
   protected: fc.boolean(),
-  deleted: fc.constant(false),
+  deleted: fc.boolean(),
   rule: environmentRule,
 });
 const table = fc.record({
@@ -131,7 +131,7 @@ async function build({
     ]);
     await foldPolicy(tx, [
       ...rows.map(({ tableId }, index) => ({
-        table: { tableId, rule: tables[index]?.rule ?? null, version: 1n },
+        table: { tableId, rule: tables[index]?.rule ?? null, version: 1n, sequence: 1n },
       })),
       ...snapshots.map(({ environmentId }, index) => ({
         environment: { environmentId, rule: environments[index]?.rule ?? null, version: 1n },

@@ -89,7 +89,12 @@ function stepsOf(
         steps.push({
           stream: "POLICY",
           change: {
-            table: { tableId: table.tableId, rule: { kind: "days", days, ...set }, version },
+            table: {
+              tableId: table.tableId,
+              rule: { kind: "days", days, ...set },
+              version,
+              sequence: version,
+            },
           },
         });
         break;
@@ -236,7 +241,12 @@ describe("folding", () => {
     const table = someTable({ createdAt: new Date(START) });
     const rule = { kind: "days" as const, days: 1, setBy: "ana", setAt: new Date(START) };
     await fold(
-      [{ stream: "POLICY", change: { table: { tableId: table.tableId, rule, version: 3n } } }],
+      [
+        {
+          stream: "POLICY",
+          change: { table: { tableId: table.tableId, rule, version: 3n, sequence: 1n } },
+        },
+      ],
       1,
     );
     const [before] = await loadTableFacts(db.pool, [table.tableId]);
@@ -246,6 +256,35 @@ describe("folding", () => {
     await fold([{ stream: "CATALOG", change: { environment, ...tableChange(table) } }], 1);
     const [after] = await loadTableFacts(db.pool, [table.tableId]);
     expect(after && tableExpiry(after).expiresAt).toEqual(new Date(START + 24 * HOUR));
+  });
+
+  test("T28 a rule settled for a version and removed by the restore that gave it is removed, in whatever order that comes", async () => {
+    const environment = someEnvironment();
+    const tables = [someTable(environment), someTable({ ...environment, name: "other" })];
+    await fold(
+      [
+        { stream: "CATALOG", change: { environment } },
+        ...tables.map((table): Step => ({ stream: "CATALOG", change: tableChange(table) })),
+      ],
+      10,
+    );
+    const on = "2026-01-01";
+    const rule = { kind: "on" as const, on, setBy: "ana", setAt: new Date(START) };
+    const about = (index: number) => ({ tableId: tables[index]?.tableId ?? "", version: 7n });
+    const settled = (index: number): Step => ({
+      stream: "POLICY",
+      change: { table: { ...about(index), rule, sequence: 20n } },
+    });
+    const cleared = (index: number): Step => ({
+      stream: "POLICY",
+      change: { table: { ...about(index), rule: null, sequence: 21n } },
+    });
+    await fold([settled(0), cleared(0), cleared(1), settled(1)], 1);
+    const facts = await loadTableFacts(
+      db.pool,
+      tables.map(({ tableId }) => tableId),
+    );
+    expect(facts.map(({ tableRule }) => tableRule)).toEqual([null, null]);
   });
 
   test("a purged table loses its history, and what arrives late does not bring it back", async () => {

@@ -104,7 +104,7 @@ describe("two evaluators", () => {
        on conflict (name) do update set holder = 'dead', token = 7, expires_at = excluded.expires_at`,
     );
     await db.pool.query(
-      `insert into sweep (sweep_id, status, started_at, due) values ($1, 'running', now(), 1)`,
+      `insert into sweep (sweep_id, status, tenant, started_at) values ($1, 'running', '*', now())`,
       [sweepId],
     );
     await db.pool.query(

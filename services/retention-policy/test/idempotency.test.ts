@@ -42,6 +42,18 @@ describe("a call with an idempotency key", () => {
     expect(stored.table?.rule?.rule).toEqual({ case: "days", value: 9 });
   });
 
+  test("T6 belongs to who made it: another with the same key is judged, not given the answer", async () => {
+    const key = newId();
+    await set(3, key);
+    const request = { tableId: table.id, rule: { rule: { case: "days", value: 3 } } } as const;
+    const { reader, admin } = lab.people;
+    await expect(reader.setTableRetention(request, { idempotencyKey: key })).rejects.toMatchObject({
+      reason: "RIGHT_MISSING",
+    });
+    const theirs = await admin.setTableRetention(request, { idempotencyKey: key });
+    expect(theirs.retention).toMatchObject({ setBy: "admin" });
+  });
+
   test("for another request is refused", async () => {
     const key = newId();
     await set(3, key);

@@ -52,6 +52,7 @@ let nats: Nats;
 let ports: Ports;
 let url: string;
 let owner: PolicyClient;
+let admin: PolicyClient;
 
 const metrics = createMetrics("retention-policy");
 
@@ -90,9 +91,14 @@ beforeAll(async () => {
     },
   });
   url = `http://127.0.0.1:${ports.grpc}`;
-  const serviceToken = tokens.sign({ subject: "owner", tenant: "local" });
-  owner = createGrpcClient(RetentionPolicyService, { url, serviceToken, log });
-  ends.push(async () => owner.close());
+  const as = (subject: string, ...roles: string[]) => {
+    const serviceToken = tokens.sign({ subject, tenant: "local", roles });
+    const client = createGrpcClient(RetentionPolicyService, { url, serviceToken, log });
+    ends.push(async () => client.close());
+    return client;
+  };
+  owner = as("owner");
+  admin = as("admin", "admin");
 });
 
 afterAll(async () => {
@@ -106,6 +112,8 @@ const aTable = (): { environment: Environment; table: Table } => {
 const DAYS = { rule: { case: "days", value: 3 } } as const;
 const storedRule = async (tableId: string) =>
   (await owner.getTableRetention({ tableId })).table?.rule?.rule;
+const storedDays = async (environmentId: string) =>
+  (await owner.getEnvironmentRetention({ environmentId })).retention?.days;
 
 /** The last message of a stream about one thing. */
 async function lastMessage(subject: string) {
@@ -241,6 +249,8 @@ describe("the events of the catalog", () => {
   test("a purge and a deletion make it forget, in JSON as well", async () => {
     const { environment, table } = aTable();
     await owner.setTableRetention({ tableId: table.id, rule: DAYS });
+    await admin.setEnvironmentRetention({ environmentId: environment.id, days: 30 });
+    expect(await storedDays(environment.id)).toBe(30);
     const purged = create(TablePurgedSchema, { table: snapshot(environment, table, 9n) });
     const json = Buffer.from(toJsonString(TablePurgedSchema, purged));
     await publish("catalog.table.purged", json, "application/json");
@@ -249,6 +259,7 @@ describe("the events of the catalog", () => {
     });
     await publish("catalog.environment.deleted", toBinary(EnvironmentDeletedSchema, deleted));
     await waitFor(async () => (await storedRule(table.id)) === undefined);
+    await waitFor(async () => (await storedDays(environment.id)) === undefined);
   });
 
   test("one that says nothing is parked, and those after it are heard", async () => {

@@ -5,7 +5,7 @@ let lab: Lab;
 let now = new Date();
 
 beforeAll(async () => {
-  lab = await openLab("policy-today", () => now);
+  lab = await openLab("policy-today", { at: () => now });
 });
 afterAll(() => lab.close());
 

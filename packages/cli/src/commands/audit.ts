@@ -1,6 +1,6 @@
 import { Command } from "@commander-js/extra-typings";
-import { type DecisionFilter, type DecisionRecord, eachItem } from "@lapse/sdk";
-import { limitArgument } from "../arguments.ts";
+import type { DecisionFilter } from "@lapse/sdk";
+import { instantArgument, limitArgument } from "../arguments.ts";
 import { FailedError } from "../exit.ts";
 import { decisionLine, decisionTable } from "../output/decisions.ts";
 import { fields } from "../output/print.ts";
@@ -14,7 +14,7 @@ export function auditCommand(run: Run): Command {
     .option("--limit <n>", "how many", limitArgument, 50)
     .action(({ limit, ...filter }) =>
       run(async ({ client, output }) => {
-        const page = await client.audit.list({ ...filterOf(filter), limit });
+        const page = await client.audit.list(filterOf(filter)).page({ limit });
         output.show(page, () => decisionTable(page.items));
       }),
     );
@@ -25,8 +25,9 @@ export function auditCommand(run: Run): Command {
       run(async ({ client, output }) => {
         const stop = new AbortController();
         process.once("SIGINT", () => stop.abort());
+        const { signal } = stop;
         try {
-          for await (const record of client.audit.watch(filterOf(filter), stop.signal)) {
+          for await (const record of client.audit.stream(filterOf(filter), { signal })) {
             process.stdout.write(
               `${output.json ? JSON.stringify(record) : decisionLine(record)}\n`,
             );
@@ -63,10 +64,8 @@ export function auditCommand(run: Run): Command {
     .description("write every decision as one JSON object a line, newest first")
     .action((filter) =>
       run(async ({ client }) => {
-        const pages = (page: { limit?: number; cursor?: string }) =>
-          client.audit.list({ ...filterOf(filter), ...page });
-        for await (const record of eachItem<DecisionRecord>(pages, 1000)) {
-          await writeLine(JSON.stringify(record));
+        for await (const page of client.audit.list(filterOf(filter)).pages({ limit: 1000 })) {
+          for (const record of page.items) await writeLine(JSON.stringify(record));
         }
       }),
     );
@@ -78,8 +77,8 @@ function withFilter(command: Command) {
     .option("--type <TYPE>", "e.g. TABLE_DROPPED")
     .option("--resource <id or name>", "what it was about, e.g. bronze.trial")
     .option("--actor <subject>", "who")
-    .option("--since <time>", "RFC 3339, e.g. 2026-11-30T00:00:00Z")
-    .option("--until <time>", "RFC 3339")
+    .option("--since <time>", "RFC 3339, e.g. 2026-11-30T00:00:00Z", instantArgument)
+    .option("--until <time>", "RFC 3339", instantArgument)
     .option("--run <id>", "of this sweep");
 }
 
@@ -87,8 +86,8 @@ function filterOf(options: {
   type?: string;
   resource?: string;
   actor?: string;
-  since?: string;
-  until?: string;
+  since?: Date;
+  until?: Date;
   run?: string;
 }): DecisionFilter {
   const { run: run_id, ...rest } = options;

@@ -1,15 +1,19 @@
 import { Command } from "@commander-js/extra-typings";
-import { type Environment, type EnvironmentRetention, eachItem } from "@lapse/sdk";
 import { daysArgument } from "../arguments.ts";
 import { collect } from "../collect.ts";
 import { confirm } from "../confirm.ts";
 import { UsageError } from "../exit.ts";
-import { fields, table } from "../output/print.ts";
-import { instantText } from "../output/time.ts";
+import {
+  environmentFields,
+  environmentRetentionFields,
+  environmentTable,
+} from "../output/environments.ts";
+import { quantity } from "../output/words.ts";
 import type { Run } from "../program.ts";
+import { environmentRoles } from "./role.ts";
 
 export function envCommand(run: Run): Command {
-  const command = new Command("env").description("environments and their retention");
+  const command = new Command("env").description("environments, their retention and roles");
 
   command
     .command("create <name>")
@@ -17,9 +21,8 @@ export function envCommand(run: Run): Command {
     .option("--protected", "its tables never expire")
     .action((name, options) =>
       run(async ({ client, output }) => {
-        const made = await client.environments.create(name, {
-          protected: options.protected ?? false,
-        });
+        const settings = { protected: options.protected ?? false };
+        const made = await client.environments.create(name, settings);
         output.show(made, () => `Created environment ${made.name}.`);
       }),
     );
@@ -29,14 +32,14 @@ export function envCommand(run: Run): Command {
     .description("list environments")
     .action(() =>
       run(async ({ client, output }) => {
-        const items = await collect(eachItem((page) => client.environments.list(page)));
+        const items = await collect(client.environments.list());
         output.show({ items, next_cursor: null }, () => environmentTable(items));
       }),
     );
 
   command
     .command("get <name>")
-    .description("show an environment")
+    .description("show an environment, and what you may do in it")
     .action((name) =>
       run(async ({ client, output }) => {
         const environment = await client.environments.get(name);
@@ -44,20 +47,46 @@ export function envCommand(run: Run): Command {
       }),
     );
 
-  for (const [verb, isProtected, told] of [
-    ["protect", true, "is protected: its tables never expire"],
-    ["unprotect", false, "is no longer protected: tables with a retention expire again"],
-  ] as const) {
-    command
-      .command(`${verb} <name>`)
-      .description(isProtected ? "let none of its tables expire" : "let its tables expire again")
-      .action((name) =>
-        run(async ({ client, output }) => {
-          const environment = await client.environments.protect(name, isProtected);
-          output.show(environment, () => `Environment ${environment.name} ${told}.`);
-        }),
-      );
-  }
+  command
+    .command("protect <name>")
+    .description("let none of its tables expire")
+    .action((name) =>
+      run(async ({ client, output }) => {
+        const environment = await client.environments.protect(name);
+        output.show(
+          environment,
+          () => `Environment ${name} is protected: its tables never expire.`,
+        );
+      }),
+    );
+
+  command
+    .command("unprotect <name>")
+    .description("let its tables expire again")
+    .action((name) =>
+      run(async ({ client, output }) => {
+        const environment = await client.environments.unprotect(name);
+        output.show(
+          environment,
+          () => `Environment ${name} is no longer protected: tables with a retention expire again.`,
+        );
+      }),
+    );
+
+  command
+    .command("delete <name>")
+    .description("delete an environment that has no tables, dropped ones included")
+    .option("--yes", "do not ask")
+    .action((name, { yes }) =>
+      run(async ({ client, output }) => {
+        await confirm(
+          `Environment ${name}, with its namespaces, projects and roles, is deleted.`,
+          yes,
+        );
+        await client.environments.delete(name);
+        output.show({ name, deleted: true }, () => `Environment ${name} is deleted.`);
+      }),
+    );
 
   command
     .command("retention <name>")
@@ -72,70 +101,20 @@ export function envCommand(run: Run): Command {
         if (days !== undefined && off) throw new UsageError("Give --days or --off, not both.");
         if (days === undefined && !off) {
           const retention = await client.environments.retention(name);
-          output.show(retention, () => retentionFields(name, retention));
+          output.show(retention, () => environmentRetentionFields(name, retention));
           return;
         }
-        const wanted = days ?? null;
-        if (wanted !== null && !yes) {
-          await confirm(
-            `Every managed table of ${name} without a retention of its own will expire ${daysText(wanted)} after its last activity, at the earliest ${daysText(wanted)} from now. Go on?`,
-          );
-        }
-        const retention = await client.environments.setRetention(name, wanted);
-        output.show(retention, () => retentionFields(name, retention));
+        if (days !== undefined) await confirm(expiryWarning(name, days), yes);
+        const retention = await client.environments.setRetention(name, days ?? null);
+        output.show(retention, () => environmentRetentionFields(name, retention));
       }),
     );
+
+  command.addCommand(environmentRoles(run));
   return command as unknown as Command;
 }
 
-function environmentTable(items: readonly Environment[]): string {
-  if (items.length === 0) return "No environments yet. Create one: lapse env create dev";
-  return table(
-    ["name", "protected", "retention", "created by"],
-    items.map((item) => [
-      item.name,
-      item.protected ? "yes" : "no",
-      item.retention_days === null ? "–" : daysText(item.retention_days),
-      item.created_by,
-    ]),
-  );
-}
-
-function environmentFields(environment: Environment): string {
-  return fields([
-    ["name", environment.name],
-    ["protected", environment.protected ? "yes, its tables never expire" : "no"],
-    [
-      "retention",
-      environment.retention_days === null
-        ? "none"
-        : `${daysText(environment.retention_days)}, set by ${environment.retention_set_by ?? "–"}`,
-    ],
-    ["table bucket", environment.table_bucket],
-    ["created", `${instantText(environment.created_at)} by ${environment.created_by}`],
-    ["id", environment.id],
-  ]);
-}
-
-function retentionFields(name: string, retention: EnvironmentRetention): string {
-  const rule =
-    retention.days === null
-      ? "none: only tables with a retention of their own expire"
-      : `${daysText(retention.days)} after a table's last activity`;
-  return fields([
-    ["environment", name],
-    ["retention", rule],
-    ["before", formerDays(retention)],
-    ["set by", retention.set_by],
-    ["set at", retention.set_at ? instantText(retention.set_at) : null],
-  ]);
-}
-
-function daysText(days: number): string {
-  return days === 1 ? "1 day" : `${days} days`;
-}
-
-function formerDays({ previous_days: days }: EnvironmentRetention): string | null {
-  if (days === undefined) return null;
-  return days === null ? "none" : daysText(days);
+function expiryWarning(name: string, days: number): string {
+  const period = quantity(days, "day");
+  return `Every managed table of ${name} without a retention of its own will expire ${period} after its last activity, at the earliest ${period} from now.`;
 }

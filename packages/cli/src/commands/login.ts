@@ -14,7 +14,7 @@ export function loginCommand(): Command {
     .action(async ({ url }) => {
       const address = checkedUrl(url, "--url");
       const token = await readToken();
-      await createClient({ url: address, token }).environments.list({ limit: 1 });
+      await createClient({ url: address, token }).environments.list().page({ limit: 1 });
       const file = configFile(process.env);
       writePrivately(file, `${JSON.stringify({ url: address, token }, null, 2)}\n`);
       process.stdout.write(`Stored in ${file}.\n`);

@@ -1,10 +1,11 @@
 import { Command } from "@commander-js/extra-typings";
 import type { ParkedMessage, SystemStatus } from "@lapse/sdk";
-import { eachItem } from "@lapse/sdk";
 import { collect } from "../collect.ts";
+import { confirm } from "../confirm.ts";
 import { FailedError } from "../exit.ts";
 import { fields, table } from "../output/print.ts";
 import { instantText } from "../output/time.ts";
+import { quantity } from "../output/words.ts";
 import type { Run } from "../program.ts";
 
 export function opsCommand(run: Run): Command {
@@ -32,9 +33,7 @@ export function opsCommand(run: Run): Command {
     .action(({ stream }) =>
       run(async ({ client, output }) => {
         const only = stream === undefined ? {} : { stream };
-        const items = await collect<ParkedMessage>(
-          eachItem((page) => client.parked.list({ ...page, ...only })),
-        );
+        const items = await collect(client.parked.list(only));
         output.show({ items, next_cursor: null }, () => parkedTable(items));
       }),
     );
@@ -44,16 +43,18 @@ export function opsCommand(run: Run): Command {
     .action((id) =>
       run(async ({ client, output }) => {
         await client.parked.retry(id);
-        output.note(`Sent ${id} again.`);
+        output.show({ id, retried: true }, () => `Sent ${id} again.`);
       }),
     );
   parked
     .command("discard <id>")
     .description("delete one for good")
-    .action((id) =>
+    .option("--yes", "do not ask")
+    .action((id, { yes }) =>
       run(async ({ client, output }) => {
+        await confirm(`Message ${id} is deleted for good; what it says is never counted.`, yes);
         await client.parked.discard(id);
-        output.note(`Discarded ${id}.`);
+        output.show({ id, discarded: true }, () => `Discarded ${id}.`);
       }),
     );
   return command as unknown as Command;
@@ -87,7 +88,9 @@ function statusText(status: SystemStatus): string {
     ["sweeps", sweepsText(sweeps)],
     ["next", sweeps.next_at ? instantText(sweeps.next_at) : null],
     ["last", lastText(sweeps.last)],
+    ["held back", heldText(sweeps.holds)],
     ["scheduler", sweeps.scheduler],
+    ["purges", purgesText(status.purges)],
   ]);
   return [services, streams, outboxes, sweep].join("\n\n");
 }
@@ -102,6 +105,20 @@ function sweepsText(sweeps: Sweeps): string {
   return sweeps.interval_seconds === 0
     ? "off: nothing expires"
     : `every ${sweeps.interval_seconds} s`;
+}
+
+function heldText(holds: Sweeps["holds"]): string | null {
+  if (!holds || holds.length === 0) return null;
+  const what = holds.map((hold) => hold.environment ?? "everything, by the clock");
+  return `${what.join(", ")}. See: lapse sweep holds`;
+}
+
+function purgesText(purges: SystemStatus["purges"]): string | null {
+  if (!purges) return null;
+  const waiting = `${quantity(purges.waiting, "table")} to be deleted`;
+  return purges.clock_hold && !purges.clock_hold.confirmed_by
+    ? `wait for the clock to be confirmed (lapse sweep confirm --clock), ${waiting}`
+    : waiting;
 }
 
 function lastText(sweep: Sweeps["last"]): string | null {

@@ -1,12 +1,18 @@
 import { Command } from "@commander-js/extra-typings";
-import { type ExpiringTable, eachItem, type Table } from "@lapse/sdk";
+import type { Table } from "@lapse/sdk";
 import { daysArgument, windowArgument } from "../arguments.ts";
 import { collect } from "../collect.ts";
 import { columnArgument } from "../columns.ts";
-import { droppedTable, expiringTable, tableFields, tableList } from "../output/tables.ts";
+import { UsageError } from "../exit.ts";
+import { expiringTable, expiryRemark, tableFields, tableList } from "../output/tables.ts";
 import { instantText } from "../output/time.ts";
 import type { Run } from "../program.ts";
+import { addTableAccess } from "./table-access.ts";
+import { addTableData } from "./table-data.ts";
+import { addTableFilters } from "./table-filter.ts";
+import { addTableMasks } from "./table-mask.ts";
 import { addTableRetention } from "./table-retention.ts";
+import { addTableUndrop } from "./table-undrop.ts";
 
 export function tableCommand(run: Run): Command {
   const command = new Command("table").description("tables: create, keep, drop and bring back");
@@ -35,9 +41,7 @@ export function tableCommand(run: Run): Command {
     .action(({ namespace }) =>
       run(async ({ client, environment, output }) => {
         const within = namespace === undefined ? {} : { namespace };
-        const items = await collect<Table>(
-          eachItem((page) => client.tables.list(environment, { ...page, ...within })),
-        );
+        const items = await collect(client.tables.list(environment, within));
         output.show({ items, next_cursor: null }, () => tableList(items, environment));
       }),
     );
@@ -53,43 +57,36 @@ export function tableCommand(run: Run): Command {
     );
 
   command
+    .command("describe <table> <text>")
+    .description("say what a table is for")
+    .action((name, description) =>
+      run(async ({ client, environment, output }) => {
+        const changed = await client.tables.update(environment, name, { description });
+        output.show(changed, () => `Described ${changed.full_name}.`);
+      }),
+    );
+
+  command
+    .command("rename <table> <to>")
+    .description("give it another name or namespace; id, data, retention and access stay")
+    .action((name, to) =>
+      run(async ({ client, environment, output }) => {
+        if (!to.includes(".")) {
+          const namespace = name.slice(0, name.lastIndexOf("."));
+          throw new UsageError(`Write the new name with its namespace, e.g. ${namespace}.${to}.`);
+        }
+        const renamed = await client.tables.rename(environment, name, to);
+        output.show(renamed, () => `${name} is ${renamed.full_name} now.`);
+      }),
+    );
+
+  command
     .command("drop <table>")
     .description("drop a table; its files stay for the undo period")
     .action((name) =>
       run(async ({ client, environment, output }) => {
         const dropped = await client.tables.drop(environment, name);
-        output.show(
-          dropped,
-          () =>
-            `Dropped ${dropped.full_name}. It can be brought back until ${instantText(dropped.undo_until)}: lapse table undrop ${dropped.full_name}`,
-        );
-      }),
-    );
-
-  command
-    .command("undrop <table>")
-    .description("bring back the table dropped last under this name, with its data and rules")
-    .option("--id <id>", "this one of several dropped under the name (see: table dropped)")
-    .option("--as <name>", "bring it back under another name in the same namespace")
-    .action((name, options) =>
-      run(async ({ client, environment, output }) => {
-        const restored = await client.tables.undrop(environment, name, options);
-        const rows = `${restored.row_count} ${restored.row_count === 1 ? "row" : "rows"}`;
-        output.show(restored, () =>
-          `Brought back ${restored.full_name} with ${rows}. ${expiryRemark(restored)}`.trim(),
-        );
-      }),
-    );
-
-  command
-    .command("dropped")
-    .description("list dropped tables that can still be brought back")
-    .action(() =>
-      run(async ({ client, environment, output }) => {
-        const items = await collect<Table>(
-          eachItem((page) => client.tables.dropped(environment, page)),
-        );
-        output.show({ items, next_cursor: null }, () => droppedTable(items, environment));
+        output.show(dropped, () => droppedText(dropped));
       }),
     );
 
@@ -100,17 +97,25 @@ export function tableCommand(run: Run): Command {
     .action(({ within }) =>
       run(async ({ client, environment, output }) => {
         const window = within === undefined ? {} : { withinDays: within };
-        const items = await collect<ExpiringTable>(
-          eachItem((page) => client.tables.expiring(environment, { ...page, ...window })),
-        );
+        const items = await collect(client.tables.expiring(environment, window));
         output.show({ items, next_cursor: null }, () => expiringTable(items, environment));
       }),
     );
 
-  addTableRetention(command as unknown as Command, run);
-  return command as unknown as Command;
+  const tables = command as unknown as Command;
+  addTableUndrop(tables, run);
+  addTableRetention(tables, run);
+  addTableData(tables, run);
+  addTableAccess(tables, run);
+  addTableFilters(tables, run);
+  addTableMasks(tables, run);
+  return tables;
 }
 
-function expiryRemark(found: Table): string {
-  return found.expires_at ? `It expires ${instantText(found.expires_at)}.` : "";
+function droppedText(dropped: Table): string {
+  const until = dropped.undo_until;
+  const undo = until
+    ? `It can be brought back until ${instantText(until)}: lapse table undrop ${dropped.full_name} --env ${dropped.environment}`
+    : "Its files are being deleted.";
+  return `Dropped ${dropped.full_name}. ${undo}`;
 }

@@ -1,5 +1,6 @@
 import type { DecisionRecord } from "@lapse/sdk";
 import { printable, table } from "./print.ts";
+import { stamp } from "./time.ts";
 
 export function decisionTable(records: readonly DecisionRecord[]): string {
   if (records.length === 0) return "No decisions match.";
@@ -57,12 +58,10 @@ function ruleText(rule: Readonly<Record<string, unknown>>): string {
   return "";
 }
 
+/** Details hold times as text, and whatever else a service wrote there. */
 function stampOf(value: unknown): string {
-  return typeof value === "string" ? stamp(value) : "";
-}
-
-function stamp(instant: string): string {
-  return `${instant.slice(0, 19).replace("T", " ")}Z`;
+  const at = typeof value === "string" ? new Date(value) : null;
+  return at && !Number.isNaN(at.getTime()) ? stamp(at) : "";
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -6,8 +6,6 @@ export type Output = {
   readonly json: boolean;
   /** The value as JSON when asked for, else what `render` writes for people. */
   readonly show: (value: unknown, render: () => string) => void;
-  /** A remark for people; silent with `--json`. */
-  readonly note: (text: string) => void;
 };
 
 export function createOutput(json: boolean): Output {
@@ -16,9 +14,6 @@ export function createOutput(json: boolean): Output {
     show(value, render) {
       const text = json ? JSON.stringify(value, null, 2) : render();
       if (text) process.stdout.write(`${text}\n`);
-    },
-    note(text) {
-      if (!json) process.stdout.write(`${text}\n`);
     },
   };
 }

@@ -1,7 +1,9 @@
 import type { ExpiringTable, Table } from "@lapse/sdk";
 import { fields, table } from "./print.ts";
 import { ruleText } from "./rule.ts";
+import { sizeText } from "./size.ts";
 import { instantText } from "./time.ts";
+import { quantity } from "./words.ts";
 
 export function tableList(items: readonly Table[], environment: string): string {
   if (items.length === 0) return `No tables in ${environment}.`;
@@ -36,11 +38,13 @@ export function tableFields(item: Table): string {
     ["kind", item.kind],
     [
       "rows",
-      `${item.row_count} in ${item.file_count} ${item.file_count === 1 ? "file" : "files"}, ${sizeText(item.byte_size)}`,
+      `${item.row_count} in ${quantity(item.file_count, "file")}, ${sizeText(item.byte_size)}`,
     ],
     ["columns", item.columns.map(columnText).join(", ")],
     ["owner", item.owner],
+    ["you may", item.rights.join(", ")],
     ["expires", expires],
+    ["kept by", item.asset_of ? `project ${item.asset_of}, which builds it` : null],
     ["to keep it", keep],
     ["created", instantText(item.created_at)],
     ["last changed", instantText(item.last_changed_at)],
@@ -50,12 +54,17 @@ export function tableFields(item: Table): string {
   ]);
 }
 
-export function droppedTable(items: readonly Table[], environment: string): string {
-  if (items.length === 0) return `No dropped tables in ${environment}.`;
+export function droppedTable(items: readonly Table[], environment: string, name?: string): string {
+  if (items.length === 0) {
+    return name === undefined
+      ? `There are no dropped tables in ${environment} that you may bring back.`
+      : `No table dropped under the name ${name} in ${environment} can be brought back by you.`;
+  }
   return table(
-    ["table", "dropped", "why", "can be undropped until", "id"],
+    ["table", "rows", "dropped", "why", "can be undropped until", "id"],
     items.map((item) => [
       item.full_name,
+      String(item.row_count),
       instantText(item.dropped_at),
       item.drop_reason ?? "",
       item.state === "dropped"
@@ -79,6 +88,11 @@ export function expiringTable(items: readonly ExpiringTable[], environment: stri
   );
 }
 
+/** What a person wants to know after a table has got a retention. */
+export function expiryRemark(found: Table): string {
+  return found.expires_at ? `It expires ${instantText(found.expires_at)}.` : "";
+}
+
 function soonText(item: Table): string {
   if (item.expiry_unknown) return "?";
   return item.expires_soon ? instantText(item.expires_at) : "";
@@ -86,17 +100,4 @@ function soonText(item: Table): string {
 
 function columnText(column: Table["columns"][number]): string {
   return `${column.name} ${column.type}${column.required ? " not null" : ""}`;
-}
-
-function sizeText(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  const units = ["kB", "MB", "GB", "TB", "PB"];
-  let value = bytes;
-  let unit = "B";
-  for (const next of units) {
-    if (value < 1000) break;
-    value /= 1000;
-    unit = next;
-  }
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
 }

@@ -14,11 +14,13 @@ export function distance(instant: Date, now: Date): string {
 }
 
 /** `2026-12-07 18:31:02Z (in 6 d 23 h)`; a dash for no instant. */
-export function instantText(instant: string | null | undefined, now = new Date()): string {
-  if (!instant) return "–";
-  const date = new Date(instant);
-  const stamp = `${date.toISOString().slice(0, 19).replace("T", " ")}Z`;
-  return `${stamp} (${distance(date, now)})`;
+export function instantText(instant: Date | null | undefined, now = new Date()): string {
+  return instant ? `${stamp(instant)} (${distance(instant, now)})` : "–";
+}
+
+/** `2026-12-07 18:31:02Z`. */
+export function stamp(instant: Date): string {
+  return `${instant.toISOString().slice(0, 19).replace("T", " ")}Z`;
 }
 
 function span(ms: number): string {

@@ -10,9 +10,9 @@ export async function withHold<T>(
   tableId: string,
   work: (holdId: string) => Promise<T>,
 ): Promise<T> {
-  const hold = await client.tables.hold(tableId);
+  const hold = await client.tables.holds.createById(tableId);
   const stop = new AbortController();
-  const lifetimeMs = Date.parse(hold.expires_at) - Date.parse(hold.created_at);
+  const lifetimeMs = hold.expires_at.getTime() - hold.created_at.getTime();
   const heartbeat = renew(client, hold.id, lifetimeMs / 3, stop.signal);
   try {
     return await work(hold.id);
@@ -29,7 +29,7 @@ async function renew(client: LapseClient, holdId: string, everyMs: number, signa
   while (!signal.aborted) {
     try {
       await delay(Math.max(500, everyMs), undefined, { signal });
-      await client.tables.renewHold(holdId);
+      await client.tables.holds.renew(holdId);
     } catch (error) {
       if (signal.aborted) return;
       const why = error instanceof Error ? error.message : String(error);
@@ -41,7 +41,7 @@ async function renew(client: LapseClient, holdId: string, everyMs: number, signa
 /** The write has failed already; a hold that stays ends by itself. */
 async function release(client: LapseClient, holdId: string): Promise<void> {
   try {
-    await client.tables.releaseHold(holdId);
+    await client.tables.holds.release(holdId);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     process.stderr.write(`warning: the hold on the table ends by itself only: ${why}\n`);

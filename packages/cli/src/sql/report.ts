@@ -4,7 +4,7 @@ import { FailedError } from "../exit.ts";
 /** Reports that the tables were read (T14), so that they live on. */
 export async function reportReads(client: LapseClient, tables: readonly Table[]): Promise<void> {
   if (tables.length === 0) return;
-  const occurred_at = new Date().toISOString();
+  const occurred_at = new Date();
   const events = tables.map((table) => ({
     kind: "read" as const,
     table_id: table.id,

@@ -92,7 +92,7 @@ async function writeAndCommit(
   try {
     const rows = await copyToParquet(engine, query, file);
     const { size } = await stat(file);
-    const committed = await client.tables.commit(table.id, {
+    const committed = await client.tables.byId(table.id).commit({
       ...commit,
       files: [{ path, byte_size: size, row_count: rows }],
     });

@@ -14,11 +14,13 @@ import {
   startOutboxRelay,
   withTransaction,
 } from "@lapse/kit";
+import { AccessService } from "@lapse/proto/catalog";
 import { OutboxService } from "@lapse/proto/common";
 import { testDatabase } from "@lapse/test-kit";
+import { labApiKeys } from "./api-keys.ts";
 import { SILENT } from "./database.ts";
 
-/** A service that decides: an outbox of its own, a relay to the broker, and OutboxService. */
+/** A service that decides: an outbox of its own, a relay to the broker, and OutboxService; and the API keys there are. */
 export interface Source {
   readonly url: string;
   readonly pool: Pool;
@@ -40,7 +42,10 @@ export async function openSource(nats: Nats, publicKey: string): Promise<Source>
   const metrics = createMetrics("catalog");
   const relay = startOutboxRelay({ pool, nats, source, log: SILENT, metrics });
   const server = createGrpcServer({
-    services: [[OutboxService, outboxHandlers({ pool, source })]],
+    services: [
+      [OutboxService, outboxHandlers({ pool, source })],
+      [AccessService, labApiKeys(["admin", "reader"])],
+    ],
     authenticate: createAuthenticator({ publicKey }),
     log: SILENT,
     metrics,

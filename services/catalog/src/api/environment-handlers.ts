@@ -2,15 +2,17 @@ import type { Handlers } from "@lapse/kit";
 import {
   type CatalogService,
   CreateEnvironmentResponseSchema,
+  DeleteEnvironmentResponseSchema,
   TouchEnvironmentResponseSchema,
   UpdateEnvironmentResponseSchema,
 } from "@lapse/proto/catalog";
 import { createEnvironment } from "../app/create-environment.ts";
+import { deleteEnvironment } from "../app/delete-environment.ts";
 import type { CatalogDeps } from "../app/deps.ts";
+import type { EnvironmentWithRights } from "../app/effective-rights.ts";
 import { protectEnvironment } from "../app/protect-environment.ts";
 import { getEnvironment, pageOfEnvironments } from "../app/read-environments.ts";
 import { touchEnvironment } from "../app/touch-environment.ts";
-import type { Environment } from "../domain/environment.ts";
 import { idempotentCall } from "./idempotent-call.ts";
 import { environmentCursor, pageOf, parseLimit } from "./page.ts";
 import { note, parsed, parseEnvironmentName, parseEnvironmentRef } from "./parse.ts";
@@ -23,9 +25,12 @@ type EnvironmentHandlers = Pick<
   | "listEnvironments"
   | "updateEnvironment"
   | "touchEnvironment"
+  | "deleteEnvironment"
 >;
 
-const render = (environment: Environment) => ({ environment: renderEnvironment(environment) });
+const render = (environment: EnvironmentWithRights) => ({
+  environment: renderEnvironment(environment),
+});
 
 export const environmentHandlers = (deps: CatalogDeps): EnvironmentHandlers => ({
   async createEnvironment(request, context) {
@@ -62,6 +67,12 @@ export const environmentHandlers = (deps: CatalogDeps): EnvironmentHandlers => (
     });
     const call = idempotentCall(context, UpdateEnvironmentResponseSchema, render);
     return protectEnvironment(deps, call, input);
+  },
+
+  async deleteEnvironment(request, context) {
+    const ref = parsed((faults) => parseEnvironmentRef(faults, request.environment));
+    const call = idempotentCall(context, DeleteEnvironmentResponseSchema, () => ({}));
+    return deleteEnvironment(deps, call, ref);
   },
 
   async touchEnvironment(request, context) {

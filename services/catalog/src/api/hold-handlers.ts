@@ -2,6 +2,7 @@ import type { Handlers } from "@lapse/kit";
 import { type CatalogService, CreateHoldResponseSchema } from "@lapse/proto/catalog";
 import { createHold } from "../app/create-hold.ts";
 import type { CatalogDeps } from "../app/deps.ts";
+import { holdsOfTable } from "../app/read-holds.ts";
 import { releaseHold } from "../app/release-hold.ts";
 import { renewHold } from "../app/renew-hold.ts";
 import { HOLD_KINDS, type Hold, type HoldKind } from "../domain/hold.ts";
@@ -11,7 +12,7 @@ import { renderHold } from "./render.ts";
 
 type HoldHandlers = Pick<
   Handlers<typeof CatalogService>,
-  "createHold" | "renewHold" | "releaseHold"
+  "createHold" | "renewHold" | "releaseHold" | "listHolds"
 >;
 
 const render = (hold: Hold) => ({ hold: renderHold(hold) });
@@ -34,6 +35,11 @@ export const holdHandlers = (deps: CatalogDeps): HoldHandlers => ({
     const holdId = parsed((faults) => parseId(faults, "/hold_id", request.holdId));
     await releaseHold(deps, context, holdId);
     return {};
+  },
+
+  async listHolds(request, context) {
+    const ref = parsed((faults) => parseTableRef(faults, request.table));
+    return { holds: (await holdsOfTable(deps, context, ref)).map(renderHold) };
   },
 });
 

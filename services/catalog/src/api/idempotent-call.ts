@@ -1,5 +1,5 @@
-import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
-import { type CallContext, once } from "@lapse/kit";
+import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { type CallContext, idempotentCallOf, once } from "@lapse/kit";
 import type { Call } from "../app/call.ts";
 
 /**
@@ -10,21 +10,11 @@ export const idempotentCall = <Result, Desc extends DescMessage>(
   context: CallContext,
   schema: Desc,
   render: (result: Result) => MessageInitShape<Desc>,
-): Call<Result, MessageInitShape<Desc>> => ({
+): Call<Result, MessageShape<Desc>> => ({
   principal: context.principal,
   traceparent: context.traceparent,
+  method: context.method,
   signal: context.signal,
   answer: (tx, work) =>
-    once(
-      tx,
-      {
-        // A key belongs to who made it: nobody gets an answer to a call that they might not have been allowed.
-        key: context.idempotencyKey && `${context.principal.subject} ${context.idempotencyKey}`,
-        tenant: context.principal.tenant,
-        method: context.method,
-        requestBytes: context.requestBytes,
-      },
-      schema,
-      async () => render(await work()),
-    ),
+    once(tx, idempotentCallOf(context), schema, async () => render(await work())),
 });

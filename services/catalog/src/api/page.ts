@@ -1,16 +1,15 @@
 import { isId } from "@lapse/kit";
+import type { FileCursor } from "../app/read-table-files.ts";
 import type { EnvironmentCursor } from "../store/environments.ts";
+import type { BindingCursor } from "../store/roles.ts";
 import type { DroppedCursor, LiveCursor } from "../store/table-lists.ts";
 import { type Faults, note } from "./parse.ts";
 
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000;
+const LIMITS = { most: 1_000, usual: 100 };
 
-export function parseLimit(faults: Faults, limit: number): number {
-  if (limit < 0 || limit > MAX_LIMIT) {
-    note(faults, "/limit", `1 to ${MAX_LIMIT}, or 0 for ${DEFAULT_LIMIT}`);
-  }
-  return limit || DEFAULT_LIMIT;
+export function parseLimit(faults: Faults, limit: number, { most, usual } = LIMITS): number {
+  if (limit < 0 || limit > most) note(faults, "/limit", `1 to ${most}, or 0 for ${usual}`);
+  return limit || usual;
 }
 
 /** How the place where a page ends becomes an opaque text, and back. */
@@ -58,6 +57,17 @@ export const environmentCursor: Cursor<EnvironmentCursor> = cursor(
   (tenant, name) => ({ tenant, name }),
 );
 
+/** For lists in the order of one text: namespaces by path, projects by name. */
+const textCursor = (kind: string): Cursor<string> =>
+  cursor(
+    kind,
+    (after) => [after, ""],
+    (after) => after || undefined,
+  );
+
+export const namespaceCursor = textCursor("namespace");
+export const projectCursor = textCursor("project");
+
 export const liveCursor: Cursor<LiveCursor> = cursor(
   "live",
   ({ namespace, name }) => [namespace, name],
@@ -70,6 +80,29 @@ export const droppedCursor: Cursor<DroppedCursor> = cursor(
   (at, tableId) => {
     const droppedAt = new Date(at);
     return Number.isNaN(droppedAt.getTime()) || !isId(tableId) ? undefined : { droppedAt, tableId };
+  },
+);
+
+export const fileCursor: Cursor<FileCursor> = cursor(
+  "file",
+  ({ snapshotId, path }) => [snapshotId, path],
+  (snapshotId, path) => (isId(snapshotId) ? { snapshotId, path } : undefined),
+);
+
+export const keyCursor: Cursor<string> = cursor(
+  "key",
+  (keyId) => [keyId, ""],
+  (keyId) => (isId(keyId) ? keyId : undefined),
+);
+
+/** No role has a slash. */
+export const bindingCursor: Cursor<BindingCursor> = cursor(
+  "role",
+  ({ subject, role, environmentId }) => [subject, `${role}/${environmentId ?? ""}`],
+  (subject, place) => {
+    const [role = "", id = ""] = place.split("/");
+    if (id !== "" && !isId(id)) return undefined;
+    return { subject, role, environmentId: id === "" ? null : id };
   },
 );
 

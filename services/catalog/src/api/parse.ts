@@ -68,16 +68,30 @@ export function parseQualifiedName(faults: Faults, field: string, name: Qualifie
   };
 }
 
-export function parseTableRef(faults: Faults, ref: TableRefMessage | undefined): TableRef {
+export function parseTableRef(
+  faults: Faults,
+  ref: TableRefMessage | undefined,
+  field = "/table",
+): TableRef {
   switch (ref?.ref.case) {
     case "tableId":
-      return { kind: "id", tableId: parseId(faults, "/table/table_id", ref.ref.value) };
+      return { kind: "id", tableId: parseId(faults, `${field}/table_id`, ref.ref.value) };
     case "name":
-      return { kind: "name", ...parseQualifiedName(faults, "/table/name", ref.ref.value) };
+      return { kind: "name", ...parseQualifiedName(faults, `${field}/name`, ref.ref.value) };
     case undefined:
-      note(faults, "/table", "a table's id, or its environment, namespace and name, is required");
+      note(faults, field, "a table's id, or its environment, namespace and name, is required");
       return { kind: "id", tableId: "" };
   }
+}
+
+const MAX_REFS = 1_000;
+
+export function parseTableRefs(faults: Faults, refs: readonly TableRefMessage[]): TableRef[] {
+  if (refs.length > MAX_REFS) {
+    note(faults, "/tables", `at most ${MAX_REFS} at once`);
+    return [];
+  }
+  return refs.map((ref, index) => parseTableRef(faults, ref, `/tables/${index}`));
 }
 
 export function parseEnvironmentRef(

@@ -4,21 +4,24 @@ import type { ObjectStore } from "@lapse/object-store";
 import type {
   EnvironmentSchema,
   HoldSchema,
+  NamespaceSchema,
+  ProjectSchema,
   TableFileSchema,
   TableSchema,
 } from "@lapse/proto/catalog";
+import type { NamespaceInEnvironment } from "../app/create-namespace.ts";
+import type { ProjectInEnvironment } from "../app/deploy-project.ts";
+import type { EnvironmentWithRights, TableWithRights } from "../app/effective-rights.ts";
 import type { DataFile } from "../domain/data-file.ts";
-import type { Environment } from "../domain/environment.ts";
 import type { Hold } from "../domain/hold.ts";
 import type { Location } from "../domain/table.ts";
 import { KINDS, STATES } from "../events/table-snapshot.ts";
-import type { TableInEnvironment } from "../store/table-row.ts";
 
 /** Gives the address by which a reader opens what lies in the object store. */
 export type Addresses = Pick<ObjectStore, "uri">;
 
 export const renderEnvironment = (
-  environment: Environment,
+  environment: EnvironmentWithRights,
 ): MessageInitShape<typeof EnvironmentSchema> => ({
   environmentId: environment.environmentId,
   tenant: environment.tenant,
@@ -29,11 +32,12 @@ export const renderEnvironment = (
   tableBucket: environment.tableBucket,
   createdBy: environment.createdBy,
   createdAt: timestampFromDate(environment.createdAt),
+  rights: [...environment.rights],
 });
 
 export const renderTable = (
   store: Addresses,
-  { table, environment }: TableInEnvironment,
+  { table, environment, rights }: TableWithRights,
 ): MessageInitShape<typeof TableSchema> => ({
   tableId: table.tableId,
   tenant: table.tenant,
@@ -65,6 +69,8 @@ export const renderTable = (
   environmentProtected: environment.protected,
   environmentPolicyVersion: environment.policyVersion,
   projectAsset: table.projectAsset,
+  assetOf: table.assetOf,
+  rights: [...rights],
 });
 
 export const renderFile = (
@@ -85,6 +91,28 @@ export const renderHold = (hold: Hold): MessageInitShape<typeof HoldSchema> => (
   holder: hold.holder,
   createdAt: timestampFromDate(hold.createdAt),
   expiresAt: timestampFromDate(hold.expiresAt),
+});
+
+export const renderNamespace = ({
+  namespace,
+  environment,
+}: NamespaceInEnvironment): MessageInitShape<typeof NamespaceSchema> => ({
+  environment: environment.name,
+  path: namespace.path,
+  createdBy: namespace.createdBy,
+  createdAt: timestampFromDate(namespace.createdAt),
+});
+
+export const renderProject = ({
+  deployment,
+  environment,
+}: ProjectInEnvironment): MessageInitShape<typeof ProjectSchema> => ({
+  name: deployment.project,
+  environment: environment.name,
+  version: deployment.version,
+  assets: [...deployment.assets],
+  deployedBy: deployment.deployedBy,
+  deployedAt: timestampFromDate(deployment.deployedAt),
 });
 
 /** Without the slash at its end, so that `<location>/<path>` is a file's address. */

@@ -11,13 +11,13 @@ import {
 import { commitTable } from "../app/commit-table.ts";
 import { createTable } from "../app/create-table.ts";
 import type { CatalogDeps } from "../app/deps.ts";
-import { describeTable } from "../app/describe-table.ts";
 import { dropTable } from "../app/drop-table.ts";
+import type { TableWithRights } from "../app/effective-rights.ts";
 import { touchTable } from "../app/touch-table.ts";
 import { undropTable } from "../app/undrop-table.ts";
-import type { TableInEnvironment } from "../store/table-row.ts";
+import { updateTable } from "../app/update-table.ts";
 import { idempotentCall } from "./idempotent-call.ts";
-import { note, parsed, parseTableName, parseTableRef } from "./parse.ts";
+import { note, parsed, parseNamespace, parseTableName, parseTableRef } from "./parse.ts";
 import { parseCommit, parseDescription, parseNewTable } from "./parse-table.ts";
 import { renderTable } from "./render.ts";
 
@@ -28,7 +28,7 @@ type TableHandlers = Pick<
 
 /** What changes tables. */
 export function tableHandlers(deps: CatalogDeps): TableHandlers {
-  const render = (entry: TableInEnvironment) => ({ table: renderTable(deps.objectStore, entry) });
+  const render = (entry: TableWithRights) => ({ table: renderTable(deps.objectStore, entry) });
   return {
     async createTable(request, context) {
       const input = parsed((faults) => parseNewTable(faults, request));
@@ -38,27 +38,29 @@ export function tableHandlers(deps: CatalogDeps): TableHandlers {
 
     async updateTable(request, context) {
       const input = parsed((faults) => {
-        const { description } = request;
-        if (description === undefined) note(faults, "/description", "there is nothing to change");
+        const { description, name, namespace } = request;
+        if ((description ?? name ?? namespace) === undefined) {
+          note(faults, "/", "give a description, a name or a namespace to change");
+        }
         return {
           table: parseTableRef(faults, request.table),
-          description: parseDescription(faults, description ?? ""),
+          ...(description !== undefined && { description: parseDescription(faults, description) }),
+          ...(name !== undefined && { name: parseTableName(faults, "/name", name) }),
+          ...(namespace !== undefined && {
+            namespace: parseNamespace(faults, "/namespace", namespace),
+          }),
         };
       });
       const call = idempotentCall(context, UpdateTableResponseSchema, render);
-      return describeTable(deps, call, input);
+      return updateTable(deps, call, input);
     },
 
     async commitTable(request, context) {
       const input = parsed((faults) => parseCommit(faults, request));
-      const call = idempotentCall(
-        context,
-        CommitTableResponseSchema,
-        (entry: TableInEnvironment) => ({
-          ...render(entry),
-          snapshotId: entry.table.contents.snapshotId ?? "",
-        }),
-      );
+      const call = idempotentCall(context, CommitTableResponseSchema, (entry: TableWithRights) => ({
+        ...render(entry),
+        snapshotId: entry.table.contents.snapshotId ?? "",
+      }));
       return commitTable(deps, call, input);
     },
 

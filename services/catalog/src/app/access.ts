@@ -1,14 +1,15 @@
-import { hasRight, LapseError, type Principal, type Right } from "@lapse/kit";
+import { LapseError, type Principal, type Right } from "@lapse/kit";
 import { qualifiedName } from "../domain/table.ts";
 import type { TableInEnvironment } from "../store/table-row.ts";
+import { asked, type Standing, type TableWithRights, type Wanted } from "./effective-rights.ts";
 
 /** What a decision is about, as the audit log names it. */
 export interface DecidedResource {
-  readonly kind: "table" | "environment";
+  readonly kind: "table" | "environment" | "namespace" | "project" | "tenant" | "api_key";
   /** Empty where the thing is not known to exist. */
   readonly id: string;
   readonly name: string;
-  /** Name of the environment a table is in. */
+  /** Name of the environment it is in; empty for those that are in none. */
   readonly environment: string;
 }
 
@@ -18,11 +19,17 @@ export class AccessDenied extends LapseError {
   readonly right: Right;
   readonly resource: DecidedResource;
 
-  constructor(principal: Principal, right: Right, resource: DecidedResource) {
+  /** `shown` is how the caller named the thing, where it may not learn what else there is to it. */
+  constructor(
+    principal: Principal,
+    right: Right,
+    resource: DecidedResource,
+    { shown = resource.name, advice = "ask its owner or an admin" } = {},
+  ) {
     super({
       kind: "denied",
       reason: "RIGHT_MISSING",
-      message: `${principal.subject} lacks the right ${right} on ${resource.kind} ${resource.name}; ask its owner or an admin`,
+      message: `${principal.subject} lacks the right ${right} on ${resource.kind} ${shown}; ${advice}`,
       details: { right, subject: principal.subject },
     });
     this.principal = principal;
@@ -31,24 +38,25 @@ export class AccessDenied extends LapseError {
   }
 }
 
-/** @throws AccessDenied unless the principal has one of the rights on the resource; the first is the one named. */
-export function requireAnyRight(
+/** @throws AccessDenied unless one of the rights that are wanted is among those the principal has there. */
+export function requireRightOn(
   principal: Principal,
-  rights: readonly [Right, ...Right[]],
+  { rights }: Pick<Standing, "rights">,
+  wanted: Wanted,
   resource: DecidedResource,
-  owner?: string,
 ): void {
-  if (!rights.some((right) => hasRight(principal, right, { owner }))) {
-    throw new AccessDenied(principal, rights[0], resource);
+  const [first, ...others] = asked(wanted);
+  if (![first, ...others].some((right) => rights.includes(right))) {
+    throw new AccessDenied(principal, first, resource);
   }
 }
 
-/** @throws AccessDenied unless the principal has one of the rights on this table; its owner has them all. */
+/** @throws AccessDenied unless the principal has one of the rights on this table. */
 export const requireTableRight = (
   principal: Principal,
-  entry: TableInEnvironment,
-  ...rights: [Right, ...Right[]]
-): void => requireAnyRight(principal, rights, tableResource(entry), entry.table.owner);
+  entry: TableWithRights,
+  wanted: Wanted,
+): void => requireRightOn(principal, entry, wanted, tableResource(entry));
 
 /** How the audit log names a table. */
 export const tableResource = ({ table, environment }: TableInEnvironment): DecidedResource => ({
@@ -66,5 +74,13 @@ export const environmentResource = (environment: {
   kind: "environment",
   id: environment.environmentId,
   name: environment.name,
+  environment: "",
+});
+
+/** How the audit log names a whole tenant. */
+export const tenantResource = (tenant: string): DecidedResource => ({
+  kind: "tenant",
+  id: tenant,
+  name: tenant,
   environment: "",
 });

@@ -9,6 +9,8 @@ import type { CatalogDeps } from "./deps.ts";
 export interface Caller {
   readonly principal: Principal;
   readonly traceparent: string;
+  /** The gRPC method, for the record of a refusal. */
+  readonly method?: string;
   /** Aborted when the caller gives up. */
   readonly signal: AbortSignal;
 }
@@ -40,7 +42,7 @@ export const change = <Result, Answer>(
 /** Runs `work`; where it refuses a right, the refusal is recorded before the caller hears of it. */
 export async function recordingRefusals<T>(
   deps: CatalogDeps,
-  { traceparent }: Pick<Caller, "traceparent">,
+  { traceparent, method }: Pick<Caller, "traceparent" | "method">,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -48,7 +50,8 @@ export async function recordingRefusals<T>(
   } catch (error) {
     if (error instanceof AccessDenied) {
       const { principal, resource, right } = error;
-      await recordRefusal(deps.pool, { service: SERVICE, resource, traceparent, principal, right });
+      const refusal = { service: SERVICE, resource, traceparent, principal, right, method };
+      await recordRefusal(deps.pool, refusal);
     }
     throw error;
   }

@@ -1,26 +1,20 @@
-import {
-  alreadyExists,
-  appendEvent,
-  conflict,
-  hasRight,
-  invalid,
-  newId,
-  type Queryable,
-} from "@lapse/kit";
+import { alreadyExists, appendEvent, conflict, invalid, newId, type Queryable } from "@lapse/kit";
 import { type Commit, type CommitOperation, decideCommit } from "../domain/commit.ts";
 import type { DataFile } from "../domain/data-file.ts";
+import { keepPolicyColumns } from "../domain/policies.ts";
 import { type Column, qualifiedName } from "../domain/table.ts";
 import { tableChanged, tableCreated } from "../events/table-events.ts";
 import { addFiles, knownFiles, removeOtherFiles } from "../store/files.ts";
 import { deleteHold } from "../store/holds.ts";
 import { insertSnapshot } from "../store/snapshots.ts";
 import { type FileFault, findFileFaults } from "../store/stored-files.ts";
-import type { TableInEnvironment } from "../store/table-row.ts";
+import { tablePolicies } from "../store/table-access.ts";
 import { saveTable } from "../store/tables.ts";
-import { requireTableRight } from "./access.ts";
 import { type Call, type Caller, change } from "./call.ts";
 import type { CatalogDeps } from "./deps.ts";
+import type { TableWithRights } from "./effective-rights.ts";
 import { peekTable, requireLockedTable, type TableRef } from "./find-table.ts";
+import { placeTable } from "./place-table.ts";
 import { unlessRefused } from "./refused.ts";
 import { recordTableCreated } from "./table-decisions.ts";
 
@@ -40,17 +34,20 @@ export interface CommitRequest {
  * Adds or replaces a table's files, or makes a staged table live with them. The files are looked at in the object store
  * before the transaction; a table's location never changes, so what was found holds for whatever is locked then.
  *
- * @throws invalid `FILES_MISSING`; already_exists `NAME_TAKEN` at a first commit; what `decideCommit` refuses.
+ * @throws invalid `FILES_MISSING`; already_exists `NAME_TAKEN` at a first commit; precondition
+ *   `COLUMN_IN_POLICY`; what `decideCommit` refuses.
  */
 export async function commitTable<A>(
   deps: CatalogDeps,
-  call: Call<TableInEnvironment, A>,
+  call: Call<TableWithRights, A>,
   input: CommitRequest,
 ): Promise<A> {
   const checked = await checkFiles(deps, call, input);
   return change(deps, call, async (tx, now) => {
-    const before = await requireLockedTable(tx, call.principal, input.table);
-    requireTableRight(call.principal, before, "table.write");
+    // Only an id finds a staged table, which gets its name by its first commit.
+    const before = await requireLockedTable(tx, call.principal, input.table, "table.write", {
+      naming: input.table.kind === "id",
+    });
     const { tableId } = before.table;
     const commit = unlessRefused(
       decideCommit({
@@ -65,6 +62,10 @@ export async function commitTable<A>(
         now,
       }),
     );
+    if (input.columns) {
+      const policies = await tablePolicies(tx, tableId);
+      unlessRefused(keepPolicyColumns(before.table, input.columns, policies));
+    }
     if (checked?.tableId !== tableId) throw anotherTable(input.table);
     if (checked.faults.length > 0) throw filesMissing(input.files, checked.faults);
     return store(tx, call, { input, commit, before, now });
@@ -82,8 +83,8 @@ async function checkFiles(
   { principal, signal }: Caller,
   input: CommitRequest,
 ): Promise<CheckedFiles | undefined> {
-  const entry = await peekTable(deps.pool, principal, input.table);
-  if (!entry || !hasRight(principal, "table.write", { owner: entry.table.owner })) return undefined;
+  const entry = await peekTable(deps.pool, principal, input.table, "table.write");
+  if (!entry) return undefined;
   const { tableId, location } = entry.table;
   if (!location) return { tableId, faults: [] };
   return { tableId, faults: await findFileFaults(deps.objectStore, location, input.files, signal) };
@@ -94,12 +95,15 @@ async function store(
   call: Caller,
   {
     input,
-    commit: { table, added, kept, first },
+    commit: { table: written, added, kept, first },
     before,
     now,
-  }: { input: CommitRequest; commit: Commit; before: TableInEnvironment; now: Date },
-): Promise<TableInEnvironment> {
-  const { tableId, contents } = table;
+  }: { input: CommitRequest; commit: Commit; before: TableWithRights; now: Date },
+): Promise<TableWithRights> {
+  const { tableId, contents } = written;
+  const table = first
+    ? await placeTable(tx, written, { actor: call.principal.subject, now })
+    : written;
   const sequence = contents.snapshotSequence;
   await insertSnapshot(tx, {
     ...contents,
@@ -154,7 +158,7 @@ const anotherTable = (ref: TableRef) =>
     `${ref.kind === "name" ? `${ref.namespace}.${ref.name}` : ref.tableId} is another table now; read it again and redo the write`,
   );
 
-const nameTaken = (table: TableInEnvironment["table"]) =>
+const nameTaken = (table: TableWithRights["table"]) =>
   alreadyExists(
     "NAME_TAKEN",
     `the name ${qualifiedName(table)} was taken while this table was written; create it under another name, or write into that one`,

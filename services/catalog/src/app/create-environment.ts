@@ -5,10 +5,11 @@ import { environmentCreated } from "../events/environment-events.ts";
 import { insertEnvironment } from "../store/environments.ts";
 import { inTime } from "../store/in-time.ts";
 import { storeFailure } from "../store/store-failure.ts";
-import { environmentResource, requireAnyRight } from "./access.ts";
+import { environmentResource, requireRightOn } from "./access.ts";
 import { type Call, change, recordingRefusals } from "./call.ts";
 import { appendCatalogDecision } from "./decision.ts";
 import type { CatalogDeps } from "./deps.ts";
+import { type EnvironmentWithRights, tenantStanding, withRightsIn } from "./effective-rights.ts";
 import { tenantOf } from "./find-environment.ts";
 
 const BUCKET_TIMEOUT_MS = 8_000;
@@ -25,7 +26,7 @@ export interface NewEnvironment {
  */
 export async function createEnvironment<A>(
   deps: CatalogDeps,
-  call: Call<Environment, A>,
+  call: Call<EnvironmentWithRights, A>,
   input: NewEnvironment,
 ): Promise<A> {
   const { principal, traceparent } = call;
@@ -33,7 +34,8 @@ export async function createEnvironment<A>(
   const bucket = tableBucket(tenant, input.name);
   await recordingRefusals(deps, call, async () => {
     const asked = environmentResource({ environmentId: "", name: input.name });
-    requireAnyRight(principal, ["environment.manage"], asked);
+    const standing = await tenantStanding(deps.pool, principal);
+    requireRightOn(principal, standing, "environment.manage", asked);
   });
   const fault = tenantFault(tenant);
   if (fault)
@@ -74,6 +76,6 @@ export async function createEnvironment<A>(
       details: { protected: environment.protected },
       traceparent,
     });
-    return environment;
+    return withRightsIn(tx, principal, environment);
   });
 }

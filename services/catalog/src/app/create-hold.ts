@@ -3,7 +3,6 @@ import { type Hold, type HoldKind, MAX_HOLDS_PER_TABLE } from "../domain/hold.ts
 import { qualifiedName } from "../domain/table.ts";
 import { requirePresent } from "../domain/table-changes.ts";
 import { activeHolds, insertHold } from "../store/holds.ts";
-import { requireTableRight } from "./access.ts";
 import { type Call, change } from "./call.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { requireLockedTable, type TableRef } from "./find-table.ts";
@@ -22,8 +21,10 @@ export const createHold = <A>(
 ): Promise<A> =>
   change(deps, call, async (tx, now) => {
     const { principal } = call;
-    const entry = await requireLockedTable(tx, principal, input.table, { lock: "share" });
-    requireTableRight(principal, entry, "table.write");
+    const entry = await requireLockedTable(tx, principal, input.table, "table.write", {
+      lock: "share",
+      shown: false,
+    });
     const { tableId, tenant } = unlessRefused(requirePresent(entry.table));
     if ((await activeHolds(tx, tableId, now)).length >= MAX_HOLDS_PER_TABLE) {
       throw exhausted(

@@ -8,12 +8,12 @@ import {
   type TableKind,
 } from "../domain/table.ts";
 import { tableCreated } from "../events/table-events.ts";
-import type { TableInEnvironment } from "../store/table-row.ts";
 import { findLiveTable, insertTable } from "../store/tables.ts";
-import { requireAnyRight } from "./access.ts";
 import { type Call, change } from "./call.ts";
 import type { CatalogDeps } from "./deps.ts";
-import { requireEnvironment } from "./find-environment.ts";
+import { type TableWithRights, withRightsOn } from "./effective-rights.ts";
+import { requireEnvironmentNames } from "./find-names.ts";
+import { placeTable } from "./place-table.ts";
 import { recordTableCreated } from "./table-decisions.ts";
 
 export interface NewTable {
@@ -34,24 +34,27 @@ export interface NewTable {
  */
 export const createTable = <A>(
   deps: CatalogDeps,
-  call: Call<TableInEnvironment, A>,
+  call: Call<TableWithRights, A>,
   input: NewTable,
 ): Promise<A> =>
   change(deps, call, async (tx, now) => {
     const { principal, traceparent } = call;
-    const environment = await requireEnvironment(tx, principal, {
-      kind: "name",
-      name: input.environment,
-    });
-    const asked = {
+    const about = {
       kind: "table",
       id: "",
       name: qualifiedName(input),
-      environment: environment.name,
+      environment: input.environment,
     } as const;
-    requireAnyRight(principal, ["table.create"], asked);
+    const environment = await requireEnvironmentNames(
+      tx,
+      principal,
+      { kind: "name", name: input.environment },
+      "table.create",
+      "share",
+      { about },
+    );
     const tableId = newId();
-    const table: Table = {
+    const unplaced: Table = {
       tableId,
       tenant: environment.tenant,
       environmentId: environment.environmentId,
@@ -66,6 +69,7 @@ export const createTable = <A>(
       changeVersion: 1n,
       retentionVersion: 0n,
       projectAsset: false,
+      assetOf: "",
       contents: NO_CONTENTS,
       createdAt: now,
       lastChangedAt: now,
@@ -73,6 +77,7 @@ export const createTable = <A>(
       drop: null,
       purgedAt: null,
     };
+    const table = await placeTable(tx, unplaced, { actor: principal.subject, now });
     // Nothing is reserved: said now because a writer should not learn it after hours of work.
     const taken = input.staged && (await findLiveTable(tx, table)) !== undefined;
     if (taken || !(await insertTable(tx, table))) throw nameTaken(table);
@@ -81,7 +86,7 @@ export const createTable = <A>(
       await appendEvent(tx, tableCreated(created, { actor: principal.subject, traceparent }));
       await recordTableCreated(tx, now, created, call);
     }
-    return created;
+    return withRightsOn(tx, principal, created);
   });
 
 const nameTaken = (table: Table) =>

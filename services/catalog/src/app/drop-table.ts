@@ -3,12 +3,12 @@ import { dropByRequest } from "../domain/drop.ts";
 import { tableChanged, tableDropped } from "../events/table-events.ts";
 import { activeHolds } from "../store/holds.ts";
 import { queuePurge } from "../store/purges.ts";
-import type { TableInEnvironment } from "../store/table-row.ts";
 import { saveTable } from "../store/tables.ts";
-import { requireTableRight, tableResource } from "./access.ts";
+import { tableResource } from "./access.ts";
 import { type Call, change } from "./call.ts";
 import { appendCatalogDecision } from "./decision.ts";
 import type { CatalogDeps } from "./deps.ts";
+import { type TableWithRights, withRightsOn } from "./effective-rights.ts";
 import { requireLockedTable, type TableRef } from "./find-table.ts";
 import { unlessRefused } from "./refused.ts";
 
@@ -19,14 +19,13 @@ import { unlessRefused } from "./refused.ts";
  */
 export async function dropTable<A>(
   deps: CatalogDeps,
-  call: Call<TableInEnvironment, A>,
+  call: Call<TableWithRights, A>,
   ref: TableRef,
 ): Promise<A> {
   let counted = false;
   const answer = await change(deps, call, async (tx, now) => {
     const { principal, traceparent } = call;
-    const before = await requireLockedTable(tx, principal, ref);
-    requireTableRight(principal, before, "table.drop");
+    const before = await requireLockedTable(tx, principal, ref, "table.drop");
     const table = unlessRefused(
       dropByRequest({
         table: before.table,
@@ -36,7 +35,7 @@ export async function dropTable<A>(
         undo: deps.undo,
       }),
     );
-    const after = { ...before, table };
+    const after = await withRightsOn(tx, principal, { ...before, table });
     await saveTable(tx, table);
     const origin = { actor: principal.subject, traceparent };
     if (!table.drop) {

@@ -15,6 +15,7 @@ import { appendCatalogDecision } from "./decision.ts";
 import { deleteTableFiles } from "./delete-table-files.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { keepClaim } from "./purge-claim.ts";
+import { heldTenants } from "./watch-clock.ts";
 
 /** How long a claim lasts without a heartbeat: the purge of a worker that died is taken over after this. */
 const CLAIM_MS = 60_000;
@@ -27,7 +28,8 @@ export interface PurgeOptions {
 }
 
 /**
- * Takes the purge that has waited longest, deletes the table's files and ends in `purged` (T30); false when none waits.
+ * Takes the purge that has waited longest, deletes the table's files and ends in `purged` (T30); false when none waits, but
+ * for those that a clock to be confirmed holds.
  * No other worker does it at the same time; one that is killed is replaced, and its successor goes on where it was.
  * A failure is recorded once, counted, and tried again later and later; other purges go on meanwhile.
  */
@@ -35,7 +37,8 @@ export async function purgeNextTable(
   deps: CatalogDeps,
   { signal, claimMs = CLAIM_MS }: PurgeOptions,
 ): Promise<boolean> {
-  const claim = await claimPurge(deps.pool, { claim: newId(), leaseMs: claimMs });
+  const held = await heldTenants(deps);
+  const claim = await claimPurge(deps.pool, { claim: newId(), leaseMs: claimMs, held });
   if (!claim) return false;
   const kept = keepClaim(deps, claim, claimMs);
   try {

@@ -1,87 +1,66 @@
-import type { Principal } from "@lapse/kit";
-import { withTransaction } from "@lapse/kit";
-import type { DataFile } from "../domain/data-file.ts";
-import { requirePresent } from "../domain/table-changes.ts";
-import { currentFiles } from "../store/files.ts";
 import {
   type DroppedCursor,
-  type LiveCursor,
+  type LivePage,
   listDroppedTables,
   listLiveTables,
+  listOpenTables,
 } from "../store/table-lists.ts";
-import type { TableInEnvironment } from "../store/table-row.ts";
-import { environmentResource, requireAnyRight, requireTableRight } from "./access.ts";
 import { type Caller, recordingRefusals } from "./call.ts";
 import type { CatalogDeps } from "./deps.ts";
-import { type EnvironmentRef, requireEnvironment } from "./find-environment.ts";
+import { type TableWithRights, withTableRights } from "./effective-rights.ts";
+import { type EnvironmentRef, requireVisibleEnvironment } from "./find-environment.ts";
 import { requireTable, type TableRef } from "./find-table.ts";
-import { unlessRefused } from "./refused.ts";
 
 /** By name the live table; by id also one that is staged, dropped or being purged, with its state. */
 export const getTable = (
   deps: CatalogDeps,
   caller: Caller,
   ref: TableRef,
-): Promise<TableInEnvironment> =>
-  recordingRefusals(deps, caller, async () => {
-    const entry = await requireTable(deps.pool, caller.principal, ref);
-    requireTableRight(caller.principal, entry, "table.read");
-    return entry;
-  });
+): Promise<TableWithRights> =>
+  recordingRefusals(deps, caller, () =>
+    requireTable(deps.pool, caller.principal, ref, "table.read"),
+  );
 
-/** The live tables of an environment, in a namespace and those below it where one is given, by name. */
+/**
+ * The live tables of an environment that the caller may read, in a namespace and those below it where one is given, by
+ * name. All of them by a role, else its own and those that a grant opens: decided before the page is cut, so that none
+ * is short.
+ */
 export const pageOfTables = (
   deps: CatalogDeps,
   caller: Caller,
-  page: {
-    environment: EnvironmentRef;
-    namespace: string | undefined;
-    after: LiveCursor | undefined;
-    limit: number;
-  },
-): Promise<TableInEnvironment[]> =>
+  { environment: ref, ...page }: Omit<LivePage, "environmentId"> & { environment: EnvironmentRef },
+): Promise<TableWithRights[]> =>
   recordingRefusals(deps, caller, async () => {
-    const environmentId = await readableEnvironment(deps, caller.principal, page.environment);
-    return listLiveTables(deps.pool, { ...page, environmentId });
+    const [{ pool }, { principal }] = [deps, caller];
+    const { environmentId, rights } = await requireVisibleEnvironment(pool, principal, ref);
+    const tables = rights.includes("table.read")
+      ? await listLiveTables(pool, { ...page, environmentId })
+      : await listOpenTables(pool, { ...page, environmentId }, principal);
+    return withTableRights(pool, principal, tables);
   });
 
-/** The dropped tables of an environment, those being purged included, the last dropped first (T29). */
+/**
+ * The dropped tables of an environment that the caller may bring back, those being purged included, the last dropped
+ * first (T29): all of them by a role, else its own. No grant applies while a table is dropped.
+ */
 export const pageOfDroppedTables = (
   deps: CatalogDeps,
   caller: Caller,
-  page: { environment: EnvironmentRef; after: DroppedCursor | undefined; limit: number },
-): Promise<TableInEnvironment[]> =>
+  {
+    environment: ref,
+    ...page
+  }: {
+    environment: EnvironmentRef;
+    place: { namespace: string; name: string } | undefined;
+    after: DroppedCursor | undefined;
+    limit: number;
+  },
+): Promise<TableWithRights[]> =>
   recordingRefusals(deps, caller, async () => {
-    const environmentId = await readableEnvironment(deps, caller.principal, page.environment);
-    return listDroppedTables(deps.pool, { ...page, environmentId });
+    const [{ pool }, { principal }] = [deps, caller];
+    const { environmentId, rights } = await requireVisibleEnvironment(pool, principal, ref);
+    const owner = rights.includes("table.drop") ? undefined : principal.subject;
+    const tables = await listDroppedTables(pool, { ...page, environmentId, owner });
+    return withTableRights(pool, principal, tables);
   });
-
-/** A table with the files of its current snapshot, both of the same moment. */
-export const filesOfTable = (
-  deps: CatalogDeps,
-  caller: Caller,
-  ref: TableRef,
-): Promise<TableInEnvironment & { readonly files: readonly DataFile[] }> =>
-  recordingRefusals(deps, caller, () =>
-    withTransaction(
-      deps.pool,
-      async (tx) => {
-        const entry = await requireTable(tx, caller.principal, ref);
-        requireTableRight(caller.principal, entry, "table.read");
-        unlessRefused(requirePresent(entry.table));
-        return { ...entry, files: await currentFiles(tx, entry.table.tableId) };
-      },
-      { isolation: "repeatable read" },
-    ),
-  );
-
-/** Every table of an environment can be read by whoever has the role, so the right is asked once, before paging. */
-async function readableEnvironment(
-  deps: CatalogDeps,
-  principal: Principal,
-  ref: EnvironmentRef,
-): Promise<string> {
-  const environment = await requireEnvironment(deps.pool, principal, ref);
-  requireAnyRight(principal, ["table.read"], environmentResource(environment));
-  return environment.environmentId;
-}

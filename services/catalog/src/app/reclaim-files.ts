@@ -6,6 +6,7 @@ import { transactionTime } from "../store/now.ts";
 import { storeFailure } from "../store/store-failure.ts";
 import { forEachConcurrently } from "./concurrently.ts";
 import type { CatalogDeps } from "./deps.ts";
+import { lookBeforePurging } from "./watch-clock.ts";
 
 const PAGE = 500;
 const CONCURRENT_DELETES = 16;
@@ -17,10 +18,13 @@ const DELETE_TIMEOUT_MS = 30_000;
  * deleted is left for the next round.
  */
 export async function reclaimFiles(deps: CatalogDeps, signal: AbortSignal): Promise<void> {
-  const removedBefore = reclaimableBefore(await transactionTime(deps.pool), deps.undo);
   let after: RemovedFile | undefined;
   do {
-    const page = await reclaimableFiles(deps.pool, { removedBefore, after, limit: PAGE });
+    const { held, agrees } = await lookBeforePurging(deps);
+    const now = await transactionTime(deps.pool);
+    if (!agrees(now)) return;
+    const removedBefore = reclaimableBefore(now, deps.undo);
+    const page = await reclaimableFiles(deps.pool, { removedBefore, after, limit: PAGE, held });
     const deleted: RemovedFile[] = [];
     await forEachConcurrently(page, CONCURRENT_DELETES, async (file) => {
       if (!signal.aborted && (await deleteFile(deps, file))) deleted.push(file);

@@ -3,15 +3,16 @@ import type { Hold } from "../domain/hold.ts";
 import { requirePresent } from "../domain/table-changes.ts";
 import { extendHold } from "../store/holds.ts";
 import { transactionTime } from "../store/now.ts";
-import { AccessDenied, tableResource } from "./access.ts";
+import { AccessDenied, requireTableRight, tableResource } from "./access.ts";
 import { type Caller, recordingRefusals } from "./call.ts";
 import type { CatalogDeps } from "./deps.ts";
+import { withRightsOn } from "./effective-rights.ts";
 import { isHolder, lockHeldTable } from "./find-hold.ts";
 import { unlessRefused } from "./refused.ts";
 
 /**
  * The holder's heartbeat: the hold lasts its full time again from now. Ordered against a drop like a new hold, so a
- * renewal that succeeds has kept the table.
+ * renewal that succeeds has kept the table. Who lost the right to write meanwhile keeps nothing any longer.
  *
  * @throws not_found `HOLD_ENDED`: the table may be gone, take a new hold; precondition `TABLE_DROPPED`.
  */
@@ -25,6 +26,9 @@ export const renewHold = (deps: CatalogDeps, caller: Caller, holdId: string): Pr
         throw new AccessDenied(principal, "table.write", tableResource(held.entry));
       }
       unlessRefused(requirePresent(held.entry.table));
+      const enough = "table.write";
+      const entry = await withRightsOn(tx, principal, held.entry, { enough });
+      requireTableRight(principal, entry, enough);
       const now = await transactionTime(tx);
       const expiresAt = new Date(now.getTime() + deps.holdTtlMs);
       const renewed = await extendHold(tx, { holdId, now, expiresAt });

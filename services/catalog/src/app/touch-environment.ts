@@ -1,10 +1,10 @@
 import { appendEvent } from "@lapse/kit";
-import { type Environment, touchEnvironment as touch } from "../domain/environment.ts";
+import { touchEnvironment as touch } from "../domain/environment.ts";
 import { environmentChanged } from "../events/environment-events.ts";
 import { saveEnvironment } from "../store/environments.ts";
-import { environmentResource, requireAnyRight } from "./access.ts";
 import { type Call, change } from "./call.ts";
 import type { CatalogDeps } from "./deps.ts";
+import type { EnvironmentWithRights } from "./effective-rights.ts";
 import { type EnvironmentRef, requireEnvironment } from "./find-environment.ts";
 
 /**
@@ -13,13 +13,14 @@ import { type EnvironmentRef, requireEnvironment } from "./find-environment.ts";
  */
 export const touchEnvironment = <A>(
   deps: CatalogDeps,
-  call: Call<Environment, A>,
+  call: Call<EnvironmentWithRights, A>,
   ref: EnvironmentRef,
 ): Promise<A> =>
   change(deps, call, async (tx) => {
     const { principal, traceparent } = call;
-    const before = await requireEnvironment(tx, principal, ref, "update");
-    requireAnyRight(principal, ["environment.manage"], environmentResource(before));
+    const before = await requireEnvironment(tx, principal, ref, "environment.manage", {
+      lock: "update",
+    });
     const after = touch(before);
     await saveEnvironment(tx, after);
     await appendEvent(tx, environmentChanged(after, { actor: principal.subject, traceparent }));

@@ -1,11 +1,10 @@
 import { appendEvent } from "@lapse/kit";
 import { touchTable as touch } from "../domain/table-changes.ts";
 import { tableChanged } from "../events/table-events.ts";
-import type { TableInEnvironment } from "../store/table-row.ts";
 import { saveTable } from "../store/tables.ts";
-import { requireTableRight } from "./access.ts";
 import { type Call, change } from "./call.ts";
 import type { CatalogDeps } from "./deps.ts";
+import type { TableWithRights } from "./effective-rights.ts";
 import { requireLockedTable, type TableRef } from "./find-table.ts";
 import { unlessRefused } from "./refused.ts";
 
@@ -16,13 +15,12 @@ import { unlessRefused } from "./refused.ts";
  */
 export const touchTable = <A>(
   deps: CatalogDeps,
-  call: Call<TableInEnvironment, A>,
+  call: Call<TableWithRights, A>,
   ref: TableRef,
 ): Promise<A> =>
   change(deps, call, async (tx, now) => {
     const { principal, traceparent } = call;
-    const before = await requireLockedTable(tx, principal, ref);
-    requireTableRight(principal, before, "table.write", "table.drop");
+    const before = await requireLockedTable(tx, principal, ref, ["table.write", "table.drop"]);
     const after = { ...before, table: unlessRefused(touch(before.table, now)) };
     await saveTable(tx, after.table);
     await appendEvent(

@@ -1,16 +1,17 @@
-import { alreadyExists, appendEvent, conflict, hasRight, type LapseError } from "@lapse/kit";
+import { alreadyExists, appendEvent, conflict, type LapseError } from "@lapse/kit";
 import { qualifiedName, type Table } from "../domain/table.ts";
 import { filesMissing, undropTable as undrop } from "../domain/undrop.ts";
 import { tableRestored } from "../events/table-events.ts";
 import { currentFiles } from "../store/files.ts";
 import { type FileFault, findFileFaults } from "../store/stored-files.ts";
-import type { TableInEnvironment } from "../store/table-row.ts";
 import { saveTable } from "../store/tables.ts";
-import { requireTableRight, tableResource } from "./access.ts";
+import { tableResource } from "./access.ts";
 import { type Call, type Caller, change } from "./call.ts";
 import { appendCatalogDecision } from "./decision.ts";
 import type { CatalogDeps } from "./deps.ts";
+import { type TableWithRights, withRightsOn } from "./effective-rights.ts";
 import { peekTable, requireLockedTable, type TableRef } from "./find-table.ts";
+import { placeTable } from "./place-table.ts";
 import { unlessRefused } from "./refused.ts";
 
 export interface UndropRequest {
@@ -28,20 +29,23 @@ export interface UndropRequest {
  */
 export async function undropTable<A>(
   deps: CatalogDeps,
-  call: Call<TableInEnvironment, A>,
+  call: Call<TableWithRights, A>,
   input: UndropRequest,
 ): Promise<A> {
   const checked = await checkFiles(deps, call, input);
   let counted = false;
   const answer = await change(deps, call, async (tx, now) => {
     const { principal, traceparent } = call;
-    const before = await requireLockedTable(tx, principal, input.table, { generation: "dropped" });
-    requireTableRight(principal, before, "table.drop");
-    const table = unlessRefused(undrop(before.table, now, input.asName));
-    if (checked?.tableId !== table.tableId) throw anotherGeneration(before.table);
+    const before = await requireLockedTable(tx, principal, input.table, "table.drop", {
+      generation: "dropped",
+      naming: true,
+    });
+    const restored = unlessRefused(undrop(before.table, now, input.asName));
+    if (checked?.tableId !== restored.tableId) throw anotherGeneration(before.table);
     if (checked.faults.length > 0) unlessRefused(filesMissing(before.table, checked.faults));
+    const table = await placeTable(tx, restored, { actor: principal.subject, now });
     if (!(await saveTable(tx, table))) throw nameTaken(table);
-    const after = { ...before, table };
+    const after = await withRightsOn(tx, principal, { ...before, table });
     await appendEvent(tx, tableRestored(after, { actor: principal.subject, traceparent }));
     await appendCatalogDecision(tx, now, {
       type: "TABLE_RESTORED",
@@ -71,8 +75,8 @@ async function checkFiles(
   { principal, signal }: Caller,
   { table: ref }: UndropRequest,
 ): Promise<CheckedFiles | undefined> {
-  const entry = await peekTable(deps.pool, principal, ref, "dropped");
-  if (!entry || !hasRight(principal, "table.drop", { owner: entry.table.owner })) return undefined;
+  const entry = await peekTable(deps.pool, principal, ref, "table.drop", { generation: "dropped" });
+  if (!entry) return undefined;
   const { tableId, location, state } = entry.table;
   if (!location || state !== "dropped") return { tableId, faults: [] };
   const files = await currentFiles(deps.pool, tableId);

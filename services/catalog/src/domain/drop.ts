@@ -49,5 +49,7 @@ const dropped = (
 ): Table =>
   quietChange(table, {
     state: "dropped",
+    projectAsset: false,
+    assetOf: "",
     drop: { at, by, reason, undoUntil: undoUntil(at, reason, undo) },
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { anEnvironment } from "../../test/builders.ts";
-import { protectEnvironment, touchEnvironment } from "./environment.ts";
+import { deleteEnvironment, protectEnvironment, touchEnvironment } from "./environment.ts";
 
 describe("protectEnvironment", () => {
   test("T19 moves the change version and leaves the policy version", () => {
@@ -20,5 +20,11 @@ describe("touchEnvironment", () => {
     expect(touchEnvironment(anEnvironment())).toEqual(
       anEnvironment({ changeVersion: 5n, policyVersion: 5n }),
     );
+  });
+});
+
+describe("deleteEnvironment", () => {
+  test("T31 moves the change version a last time, above every version of its rule", () => {
+    expect(deleteEnvironment(anEnvironment())).toEqual(anEnvironment({ changeVersion: 5n }));
   });
 });

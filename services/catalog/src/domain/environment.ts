@@ -16,7 +16,7 @@ export interface Environment {
 }
 
 /** Protects or unprotects; the same object when nothing changes. */
-export function protectEnvironment(environment: Environment, isProtected: boolean): Environment {
+export function protectEnvironment<E extends Environment>(environment: E, isProtected: boolean): E {
   if (environment.protected === isProtected) return environment;
   return {
     ...environment,
@@ -26,7 +26,13 @@ export function protectEnvironment(environment: Environment, isProtected: boolea
 }
 
 /** Announces a change of its retention: every due event that was issued before is now refused (T7). */
-export function touchEnvironment(environment: Environment): Environment {
+export function touchEnvironment<E extends Environment>(environment: E): E {
   const changeVersion = environment.changeVersion + 1n;
   return { ...environment, changeVersion, policyVersion: changeVersion };
 }
+
+/** Its last change: it is deleted. */
+export const deleteEnvironment = (environment: Environment): Environment => ({
+  ...environment,
+  changeVersion: environment.changeVersion + 1n,
+});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { aDrop, aTable, daysBefore, NOW } from "../../test/builders.ts";
-import { describeTable, touchTable } from "./table-changes.ts";
+import { flipAsset, touchTable, updateTable } from "./table-changes.ts";
 
 const gone = [
   ["dropped", "TABLE_DROPPED"],
@@ -35,21 +35,52 @@ describe("touchTable", () => {
   });
 });
 
-describe("describeTable", () => {
-  test("T13 a new description is activity, and no change of retention", () => {
-    expect(describeTable(aTable(), "trial data", NOW)).toEqual({
+describe("updateTable", () => {
+  test("T13 another description is activity, and no change of retention", () => {
+    expect(updateTable(aTable(), { description: "trial data" }, NOW)).toEqual({
       ok: true,
       value: aTable({ description: "trial data", changeVersion: 8n, lastChangedAt: NOW }),
     });
   });
 
-  test("the description it has already changes nothing", () => {
+  test("T13 another name or namespace is activity, and moves nothing but the name", () => {
+    expect(updateTable(aTable(), { name: "orders" }, NOW)).toEqual({
+      ok: true,
+      value: aTable({ name: "orders", changeVersion: 8n, lastChangedAt: NOW }),
+    });
+    expect(updateTable(aTable(), { namespace: "gold" }, NOW)).toEqual({
+      ok: true,
+      value: aTable({ namespace: "gold", changeVersion: 8n, lastChangedAt: NOW }),
+    });
+  });
+
+  test("all of it at once is one change", () => {
+    const wanted = { description: "x", namespace: "gold", name: "orders" };
+    expect(updateTable(aTable(), wanted, NOW)).toEqual({
+      ok: true,
+      value: aTable({ ...wanted, changeVersion: 8n, lastChangedAt: NOW }),
+    });
+  });
+
+  test("what it has already changes nothing", () => {
     const table = aTable({ description: "x" });
-    expect(describeTable(table, "x", NOW)).toEqual({ ok: true, value: table });
+    const { namespace, name } = table;
+    const wanted = { description: "x", namespace, name };
+    expect(updateTable(table, wanted, NOW)).toEqual({ ok: true, value: table });
   });
 
   test.each(gone)("is refused on a %s table", (state, reason) => {
     const table = aTable({ state, drop: aDrop() });
-    expect(describeTable(table, "x", NOW)).toMatchObject({ ok: false, refusal: { reason } });
+    const refused = { ok: false, refusal: { reason } };
+    expect(updateTable(table, { description: "x" }, NOW)).toMatchObject(refused);
+    expect(updateTable(table, { name: "x" }, NOW)).toMatchObject(refused);
+  });
+});
+
+describe("flipAsset", () => {
+  test("T20 is a change and no activity, so that a due event issued before drops nothing", () => {
+    const asset = flipAsset(aTable());
+    expect(asset).toEqual(aTable({ projectAsset: true, changeVersion: 8n }));
+    expect(flipAsset(asset)).toEqual(aTable({ changeVersion: 9n }));
   });
 });

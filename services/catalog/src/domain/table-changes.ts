@@ -24,14 +24,38 @@ export function touchTable(table: Table, now: Date): Decided<Table> {
   return accept({ ...touched, retentionVersion: touched.changeVersion });
 }
 
-/** Gives it another description; the same object when it has this one already. */
-export function describeTable(table: Table, description: string, now: Date): Decided<Table> {
+/** What somebody wants changed; undefined: as it is. */
+export interface TableUpdate {
+  readonly description?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/**
+ * Gives it another description, name or namespace: one change, which is activity (T13). The same object when it has all
+ * of it already. Its files stay where they are: a location holds the table's id, not its name.
+ */
+export function updateTable(table: Table, update: TableUpdate, now: Date): Decided<Table> {
   const present = requirePresent(table);
   if (!present.ok) return present;
-  return accept(
-    table.description === description ? table : activeChange(table, now, { description }),
-  );
+  const patch = {
+    description: update.description ?? table.description,
+    namespace: update.namespace ?? table.namespace,
+    name: update.name ?? table.name,
+  };
+  const same = patch.description === table.description && !isRenamed(table, patch);
+  return accept(same ? table : activeChange(table, now, patch));
 }
+
+/** Whether the two have another name or namespace. */
+export const isRenamed = (
+  before: Pick<Table, "namespace" | "name">,
+  after: Pick<Table, "namespace" | "name">,
+): boolean => before.namespace !== after.namespace || before.name !== after.name;
+
+/** It became an asset of a project, or is none any more (T20): no activity. Which project is read with the table. */
+export const flipAsset = (table: Table): Table =>
+  quietChange(table, { projectAsset: !table.projectAsset, assetOf: "" });
 
 /** Only a staged or live table can be changed; a refusal says what became of it. */
 export function requirePresent(table: Table): Decided<Table> {

@@ -58,7 +58,10 @@ export interface Table {
   readonly changeVersion: bigint;
   /** The change version at the last touch for a change of retention or restore; 0 if none. */
   readonly retentionVersion: bigint;
+  /** A project that is current in its environment builds a table of this name (T20). False unless live. */
   readonly projectAsset: boolean;
+  /** Which, and in which version: `<project> <version>`; empty where none does. */
+  readonly assetOf: string;
   readonly contents: Contents;
   readonly createdAt: Date;
   /** The last change that counts as activity (T13). */

@@ -4,6 +4,7 @@ import { type OutboxEvent, SUBJECTS } from "@lapse/kit";
 import {
   EnvironmentChangedSchema,
   EnvironmentCreatedSchema,
+  EnvironmentDeletedSchema,
   type EnvironmentSnapshotSchema,
 } from "@lapse/proto/events";
 import type { Environment } from "../domain/environment.ts";
@@ -30,6 +31,17 @@ export const environmentChanged = (
   ...about(environment, origin),
   subject: subjects.changed,
   schema: EnvironmentChangedSchema,
+  message: { environment: snapshot(environment), actor: origin.actor ?? "" },
+});
+
+/** The environment is gone for good. */
+export const environmentDeleted = (
+  environment: Environment,
+  origin: Origin,
+): OutboxEvent<typeof EnvironmentDeletedSchema> => ({
+  ...about(environment, origin),
+  subject: subjects.deleted,
+  schema: EnvironmentDeletedSchema,
   message: { environment: snapshot(environment), actor: origin.actor ?? "" },
 });
 

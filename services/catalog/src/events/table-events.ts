@@ -36,11 +36,13 @@ const CHANGES = {
   written: TableChange.WRITTEN,
   maintained: TableChange.MAINTAINED,
   described: TableChange.DESCRIBED,
+  renamed: TableChange.RENAMED,
   touched: TableChange.TOUCHED,
   state: TableChange.STATE,
+  asset: TableChange.ASSET,
 } as const;
 
-/** The table changed; `state` alone is no activity. */
+/** The table changed; `state` and `asset` are no activity. */
 export const tableChanged = (
   entry: TableInEnvironment,
   change: keyof typeof CHANGES,

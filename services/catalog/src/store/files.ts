@@ -1,6 +1,7 @@
 import type { Queryable } from "@lapse/kit";
 import type { KnownFile } from "../domain/commit.ts";
 import type { DataFile } from "../domain/data-file.ts";
+import type { Held } from "./purges.ts";
 
 interface FileRow {
   readonly path: string;
@@ -30,6 +31,20 @@ export async function currentFiles(db: Queryable, tableId: string): Promise<Data
     `select path, byte_size, row_count, false as removed
      from data_file where table_id = $1 and removed_in is null order by path`,
     [tableId],
+  );
+  return rows.map(toDataFile);
+}
+
+/** Files of the current snapshot by path, after one of them. */
+export async function pageOfCurrentFiles(
+  db: Queryable,
+  page: { tableId: string; after: string | undefined; limit: number },
+): Promise<DataFile[]> {
+  const { rows } = await db.query<FileRow>(
+    `select path, byte_size, row_count, false as removed from data_file
+     where table_id = $1 and removed_in is null and ($2::text is null or path > $2)
+     order by path limit $3`,
+    [page.tableId, page.after ?? null, page.limit],
   );
   return rows.map(toDataFile);
 }
@@ -93,13 +108,13 @@ interface RemovedRow {
 /** Files of live tables taken out of them up to `removedBefore` and not deleted yet, oldest first, after `after`. */
 export async function reclaimableFiles(
   db: Queryable,
-  page: { removedBefore: Date; after: RemovedFile | undefined; limit: number },
+  page: { removedBefore: Date; after: RemovedFile | undefined; limit: number } & Held,
 ): Promise<RemovedFile[]> {
   const { after } = page;
   const { rows } = await db.query<RemovedRow>(
     `select f.table_id, f.path, f.removed_at, t.bucket, t.key_prefix
      from data_file f join catalog_table t using (table_id)
-     where f.removed_at <= $1 and f.reclaimed_at is null and t.state = 'live'
+     where f.removed_at <= $1 and f.reclaimed_at is null and t.state = 'live' and t.tenant <> all($6)
        and ($2::timestamptz is null or (f.removed_at, f.table_id, f.path) > ($2, $3::uuid, $4))
      order by f.removed_at, f.table_id, f.path limit $5`,
     [
@@ -108,6 +123,7 @@ export async function reclaimableFiles(
       after?.tableId ?? null,
       after?.path ?? null,
       page.limit,
+      page.held,
     ],
   );
   return rows.map((row) => ({

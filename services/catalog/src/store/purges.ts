@@ -1,10 +1,16 @@
 import type { Queryable } from "@lapse/kit";
 import { firstPrefixAfter, prefixesAbove } from "../domain/location.ts";
 import type { Location } from "../domain/table.ts";
+import { deleteTableAccess } from "./table-access.ts";
 
 /** Queues the deletion of a table's files, in the transaction that makes it `purging`. */
 export async function queuePurge(tx: Queryable, tableId: string, now: Date): Promise<void> {
   await tx.query("insert into table_purge (table_id, not_before) values ($1, $2)", [tableId, now]);
+}
+
+export interface Held {
+  /** Tenants of which nothing is deleted. */
+  readonly held: readonly string[];
 }
 
 /** A purge that this worker does now, as long as it renews the claim. */
@@ -19,17 +25,18 @@ export interface PurgeClaim {
 /** Claims the purge that has waited longest and that no other worker does; undefined when there is none. */
 export async function claimPurge(
   db: Queryable,
-  { claim, leaseMs }: { claim: string; leaseMs: number },
+  { claim, leaseMs, held }: { claim: string; leaseMs: number } & Held,
 ): Promise<PurgeClaim | undefined> {
   const { rows } = await db.query<{ table_id: string; attempts: number }>(
     `update table_purge set claim = $1, claimed_until = now() + make_interval(secs => $2 / 1000.0),
        attempts = attempts + 1
      where table_id = (
-       select table_id from table_purge
-       where not_before <= now() and (claimed_until is null or claimed_until <= now())
-       order by not_before, table_id limit 1 for update skip locked)
+       select p.table_id from table_purge p join catalog_table t using (table_id)
+       where p.not_before <= now() and (p.claimed_until is null or p.claimed_until <= now())
+         and t.tenant <> all($3)
+       order by p.not_before, p.table_id limit 1 for update of p skip locked)
      returning table_id, attempts`,
-    [claim, leaseMs],
+    [claim, leaseMs, held],
   );
   return rows[0] && { tableId: rows[0].table_id, claim, attempt: rows[0].attempts };
 }
@@ -74,7 +81,7 @@ export async function releaseClaim(db: Queryable, { tableId, claim }: PurgeClaim
   );
 }
 
-/** Ends a purge and forgets the table's files and snapshots; false when the claim is another worker's by now. */
+/** Ends a purge and forgets the table's files, snapshots and access rules; false when the claim is another worker's by now. */
 export async function endPurge(tx: Queryable, { tableId, claim }: PurgeClaim): Promise<boolean> {
   const { rowCount } = await tx.query(
     "delete from table_purge where table_id = $1 and claim = $2",
@@ -84,6 +91,7 @@ export async function endPurge(tx: Queryable, { tableId, claim }: PurgeClaim): P
   await tx.query("delete from data_file where table_id = $1", [tableId]);
   await tx.query("delete from table_snapshot where table_id = $1", [tableId]);
   await tx.query("delete from write_hold where table_id = $1", [tableId]);
+  await deleteTableAccess(tx, tableId);
   return true;
 }
 
@@ -106,14 +114,14 @@ const toCandidate = (row: CandidateRow): PurgeCandidate => ({
 /** Dropped tables whose undo period has ended, the longest ended first, from after `after` on. */
 export async function undoPeriodsOver(
   db: Queryable,
-  { after, limit }: { after: PurgeCandidate | undefined; limit: number },
+  { after, limit, held }: { after: PurgeCandidate | undefined; limit: number } & Held,
 ): Promise<PurgeCandidate[]> {
   const { rows } = await db.query<CandidateRow>(
     `select table_id, undo_until as since from catalog_table
-     where state = 'dropped' and undo_until <= now()
+     where state = 'dropped' and undo_until <= now() and tenant <> all($4)
        and ($1::timestamptz is null or (undo_until, table_id) > ($1, $2::uuid))
      order by undo_until, table_id limit $3`,
-    [after?.since ?? null, after?.tableId ?? null, limit],
+    [after?.since ?? null, after?.tableId ?? null, limit, held],
   );
   return rows.map(toCandidate);
 }
@@ -121,16 +129,21 @@ export async function undoPeriodsOver(
 /** Staged tables created up to `before` that nobody holds, the oldest first, from after `after` on. */
 export async function stagedBefore(
   db: Queryable,
-  { before, after, limit }: { before: Date; after: PurgeCandidate | undefined; limit: number },
+  {
+    before,
+    after,
+    limit,
+    held,
+  }: { before: Date; after: PurgeCandidate | undefined; limit: number } & Held,
 ): Promise<PurgeCandidate[]> {
   const { rows } = await db.query<CandidateRow>(
     `select table_id, created_at as since from catalog_table t
-     where state = 'staged' and created_at <= $1
+     where state = 'staged' and created_at <= $1 and tenant <> all($5)
        and ($2::timestamptz is null or (created_at, table_id) > ($2, $3::uuid))
        and not exists (
          select from write_hold h where h.table_id = t.table_id and h.expires_at > now())
      order by created_at, table_id limit $4`,
-    [before, after?.since ?? null, after?.tableId ?? null, limit],
+    [before, after?.since ?? null, after?.tableId ?? null, limit, held],
   );
   return rows.map(toCandidate);
 }
@@ -151,7 +164,20 @@ export async function findOverlap(
   return rows[0]?.table_id;
 }
 
-/** how many tables are being purged, and how many of those failed before. */
+/** How many tables of a tenant are being purged, or could be now that their undo period has ended. */
+export async function countWaitingPurges(db: Queryable, tenant: string): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>(
+    `select count(*) as count from (
+       select from catalog_table where state = 'dropped' and undo_until <= now() and tenant = $1
+       union all
+       select from table_purge p join catalog_table t using (table_id) where t.tenant = $1
+     ) waiting`,
+    [tenant],
+  );
+  return Number(rows[0]?.count ?? 0n);
+}
+
+/** How many tables are being purged, and how many of those failed before. */
 export async function purgeBacklog(db: Queryable): Promise<{ waiting: number; failing: number }> {
   const { rows } = await db.query<{ waiting: bigint; failing: bigint }>(
     "select count(*) as waiting, count(*) filter (where failure_reported) as failing from table_purge",

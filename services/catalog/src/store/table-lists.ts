@@ -1,4 +1,5 @@
 import type { Queryable } from "@lapse/kit";
+import type { Subject } from "./given.ts";
 import {
   TABLE_COLUMNS,
   TABLE_SOURCE,
@@ -13,31 +14,65 @@ export interface LiveCursor {
   readonly name: string;
 }
 
-/** Live tables of an environment by namespace and name; `namespace` narrows to it and those below it. */
-export async function listLiveTables(
-  db: Queryable,
-  page: {
-    environmentId: string;
-    namespace: string | undefined;
-    after: LiveCursor | undefined;
-    limit: number;
-  },
-): Promise<TableInEnvironment[]> {
+export interface LivePage {
+  readonly environmentId: string;
+  /** Only this namespace and those below it. */
+  readonly namespace: string | undefined;
+  readonly after: LiveCursor | undefined;
+  readonly limit: number;
+}
+
+/** Of an alias `t`; parameters 1 to 5 are those of {@link livePage}. */
+const IN_LIVE_PAGE = `
+  t.environment_id = $1 and t.state = 'live'
+  -- The range is what the index finds; it also holds names such as $2 || '-x'.
+  and ($2::text is null or t.namespace >= $2 and t.namespace < $2 || '/'
+    and substr(t.namespace, length($2) + 1, 1) in ('', '.'))
+  and ($3::text is null or (t.namespace, t.name) > ($3, $4))`;
+
+const livePage = ({ environmentId, namespace, after, limit }: LivePage): unknown[] => [
+  environmentId,
+  namespace ?? null,
+  after?.namespace ?? null,
+  after?.name ?? null,
+  limit,
+];
+
+/** Live tables of an environment by namespace and name. */
+export async function listLiveTables(db: Queryable, page: LivePage): Promise<TableInEnvironment[]> {
   const { rows } = await db.query<TableRow>(
     `select ${TABLE_COLUMNS} from ${TABLE_SOURCE}
-     where t.environment_id = $1 and t.state = 'live'
-       -- The range is what the index finds; it also holds names such as $2 || '-x'.
-       and ($2::text is null or t.namespace >= $2 and t.namespace < $2 || '/'
-         and substr(t.namespace, length($2) + 1, 1) in ('', '.'))
-       and ($3::text is null or (t.namespace, t.name) > ($3, $4))
-     order by t.namespace, t.name limit $5`,
-    [
-      page.environmentId,
-      page.namespace ?? null,
-      page.after?.namespace ?? null,
-      page.after?.name ?? null,
-      page.limit,
-    ],
+     where ${IN_LIVE_PAGE} order by t.namespace, t.name limit $5`,
+    livePage(page),
+  );
+  return rows.map(toTableInEnvironment);
+}
+
+/**
+ * Of these, the ones that the subject owns or that a grant opens to it: found by what it has, not by looking at what it
+ * may not see. Its own come from an index in the order of the list, the others from its grants.
+ */
+export async function listOpenTables(
+  db: Queryable,
+  page: LivePage,
+  { tenant, subject }: Subject,
+): Promise<TableInEnvironment[]> {
+  const { rows } = await db.query<TableRow>(
+    `with page as (
+       (select t.table_id, t.namespace, t.name from catalog_table t
+        where t.owner = $6 and ${IN_LIVE_PAGE} order by t.namespace, t.name limit $5)
+       union all
+       (select t.table_id, t.namespace, t.name
+        from (select distinct table_id from table_grant
+              where tenant = $7 and subject = $6 and environment_id = $1) g
+          join catalog_table t using (table_id)
+        where t.owner <> $6 and ${IN_LIVE_PAGE} order by t.namespace, t.name limit $5)
+       order by namespace, name limit $5
+     )
+     select ${TABLE_COLUMNS} from page p
+       join catalog_table t on t.table_id = p.table_id join environment e using (environment_id)
+     order by p.namespace, p.name`,
+    [...livePage(page), subject, tenant],
   );
   return rows.map(toTableInEnvironment);
 }
@@ -51,14 +86,33 @@ export interface DroppedCursor {
 /** Dropped tables of an environment, those being purged included, the last dropped first. */
 export async function listDroppedTables(
   db: Queryable,
-  page: { environmentId: string; after: DroppedCursor | undefined; limit: number },
+  page: {
+    environmentId: string;
+    after: DroppedCursor | undefined;
+    limit: number;
+    /** Only those of this owner; undefined: all. */
+    owner: string | undefined;
+    /** Only the generations of this name; undefined: all. */
+    place: { namespace: string; name: string } | undefined;
+  },
 ): Promise<TableInEnvironment[]> {
+  const { after, place, owner } = page;
   const { rows } = await db.query<TableRow>(
     `select ${TABLE_COLUMNS} from ${TABLE_SOURCE}
      where t.environment_id = $1 and t.state in ('dropped', 'purging') and t.dropped_at is not null
        and ($2::timestamptz is null or (t.dropped_at, t.table_id) < ($2, $3::uuid))
+       ${owner === undefined ? "and $5::text is null" : "and t.owner = $5"}
+       ${place ? "and t.namespace = $6 and t.name = $7" : "and $6::text is null and $7::text is null"}
      order by t.dropped_at desc, t.table_id desc limit $4`,
-    [page.environmentId, page.after?.droppedAt ?? null, page.after?.tableId ?? null, page.limit],
+    [
+      page.environmentId,
+      after?.droppedAt ?? null,
+      after?.tableId ?? null,
+      page.limit,
+      owner ?? null,
+      place?.namespace ?? null,
+      place?.name ?? null,
+    ],
   );
   return rows.map(toTableInEnvironment);
 }

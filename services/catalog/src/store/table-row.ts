@@ -8,7 +8,13 @@ export const TABLE_COLUMNS = `
   t.columns, t.bucket, t.key_prefix, t.change_version, t.retention_version, t.project_asset,
   t.snapshot_id, t.snapshot_sequence, t.row_count, t.byte_size, t.file_count,
   t.created_at, t.last_changed_at, t.restored_at, t.dropped_at, t.dropped_by, t.drop_reason, t.undo_until,
-  t.purged_at, ${ENVIRONMENT_COLUMNS}`;
+  t.purged_at,
+  case when t.project_asset then (
+    select d.project || ' ' || d.version
+    from deployed_asset a join project_deployment d using (environment_id, project)
+    where a.environment_id = t.environment_id and a.namespace = t.namespace and a.name = t.name
+    order by d.project limit 1
+  ) end as asset_of, ${ENVIRONMENT_COLUMNS}`;
 
 export const TABLE_SOURCE = "catalog_table t join environment e using (environment_id)";
 
@@ -35,6 +41,7 @@ export interface TableRow extends EnvironmentRow {
   readonly change_version: bigint;
   readonly retention_version: bigint;
   readonly project_asset: boolean;
+  readonly asset_of: string | null;
   readonly snapshot_id: string | null;
   readonly snapshot_sequence: bigint;
   readonly row_count: bigint;
@@ -74,6 +81,7 @@ function toTable(row: TableRow): Table {
     changeVersion: row.change_version,
     retentionVersion: row.retention_version,
     projectAsset: row.project_asset,
+    assetOf: row.asset_of ?? "",
     contents: {
       snapshotId: row.snapshot_id,
       snapshotSequence: row.snapshot_sequence,

@@ -124,25 +124,28 @@ export async function insertTable(tx: Queryable, table: Table): Promise<boolean>
 
 /**
  * Writes what can change of a table whose row this transaction has locked for update; `table` is one version ahead
- * of it. False when it became live and its name is taken: the transaction can then only roll back.
+ * of it. False when its name, new or live at last, is taken: the transaction can then only roll back.
  */
 export async function saveTable(tx: Queryable, table: Table): Promise<boolean> {
   const { contents, drop } = table;
   try {
     const { rows } = await tx.query(
-      `update catalog_table set name = $2, state = $3, description = $4, columns = $5, change_version = $6,
-         retention_version = $7, snapshot_id = $8, snapshot_sequence = $9, row_count = $10, byte_size = $11,
-         file_count = $12, last_changed_at = $13, restored_at = $14, dropped_at = $15, dropped_by = $16,
-         drop_reason = $17, undo_until = $18, purged_at = $19
-       where table_id = $1 and change_version = $6 - 1 returning table_id`,
+      `update catalog_table set namespace = $2, name = $3, state = $4, description = $5, columns = $6,
+         change_version = $7, retention_version = $8, project_asset = $9, snapshot_id = $10,
+         snapshot_sequence = $11, row_count = $12, byte_size = $13, file_count = $14, last_changed_at = $15,
+         restored_at = $16, dropped_at = $17, dropped_by = $18, drop_reason = $19, undo_until = $20,
+         purged_at = $21
+       where table_id = $1 and change_version = $7 - 1 returning table_id`,
       [
         table.tableId,
+        table.namespace,
         table.name,
         table.state,
         table.description,
         JSON.stringify(table.columns),
         table.changeVersion,
         table.retentionVersion,
+        table.projectAsset,
         contents.snapshotId,
         contents.snapshotSequence,
         contents.rowCount,
@@ -184,6 +187,22 @@ export async function saveDrops(tx: Queryable, tables: readonly Table[]): Promis
   );
   if (rowCount !== tables.length)
     throw new Error(`dropped ${rowCount} tables, not ${tables.length}`);
+}
+
+/** Writes tables that {@link lockTables} gave and whose `projectAsset` flipped since, each one version ahead of its row. */
+export async function saveAssetFlips(tx: Queryable, tables: readonly Table[]): Promise<void> {
+  const { rowCount } = await tx.query(
+    `update catalog_table t set project_asset = f.project_asset, change_version = f.change_version
+     from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as f (table_id, change_version, project_asset)
+     where t.table_id = f.table_id and t.state = 'live' and t.change_version = f.change_version - 1`,
+    [
+      tables.map(({ tableId }) => tableId),
+      tables.map(({ changeVersion }) => changeVersion),
+      tables.map(({ projectAsset }) => projectAsset),
+    ],
+  );
+  if (rowCount !== tables.length)
+    throw new Error(`flipped ${rowCount} tables, not ${tables.length}`);
 }
 
 const first = ({ rows: [row] }: { rows: TableRow[] }): TableInEnvironment | undefined =>

@@ -12,10 +12,12 @@ import {
   type Principal,
   parsePrincipal,
   type Role,
+  type ServiceDesc,
 } from "@lapse/kit";
 import { openObjectStore } from "@lapse/object-store";
-import { CatalogService } from "@lapse/proto/catalog";
+import { AccessService, CatalogService } from "@lapse/proto/catalog";
 import { testDatabase } from "@lapse/test-kit";
+import { accessHandlers } from "../../src/api/access-handlers.ts";
 import { catalogHandlers } from "../../src/api/catalog-handlers.ts";
 import type { CatalogDeps } from "../../src/app/deps.ts";
 import { createCatalogMetrics } from "../../src/metrics.ts";
@@ -30,6 +32,7 @@ import {
 import { shiftTime } from "./shift-time.ts";
 
 export type CatalogClient = GrpcClient<typeof CatalogService>;
+export type AccessClient = GrpcClient<typeof AccessService>;
 
 /** The catalog over a real database and a real gRPC connection; only its peers are stood in for. */
 export interface Lab {
@@ -41,6 +44,8 @@ export interface Lab {
   readonly policy: LabRetentionPolicy;
   /** A client that calls as this principal. */
   as(principal: Principal): CatalogClient;
+  /** The same for who may do what. */
+  access(principal: Principal): AccessClient;
   /** As the person `subject` of tenant `local` in this role. */
   asPerson(subject: string, role?: Role): CatalogClient;
   /** The decisions about a thing as JSON, and the other events about it. */
@@ -83,7 +88,10 @@ export async function openLab(name: string, undoDays = 7): Promise<Lab> {
     metrics: createCatalogMetrics(metrics),
   };
   const server = createGrpcServer({
-    services: [[CatalogService, catalogHandlers(deps)]],
+    services: [
+      [CatalogService, catalogHandlers(deps)],
+      [AccessService, accessHandlers(deps)],
+    ],
     authenticate: async (token) => {
       const principal = parsePrincipal(JSON.parse(Buffer.from(token, "base64url").toString()));
       if (typeof principal === "string") throw new Error(principal);
@@ -93,15 +101,21 @@ export async function openLab(name: string, undoDays = 7): Promise<Lab> {
     metrics,
   });
   const port = await server.listen("127.0.0.1", 0);
-  const clients = new Map<string, CatalogClient>();
-  const as = (principal: Principal): CatalogClient => {
-    const token = Buffer.from(JSON.stringify(principal)).toString("base64url");
-    const url = `http://127.0.0.1:${port}`;
-    const client =
-      clients.get(token) ?? createGrpcClient(CatalogService, { url, serviceToken: token, log });
-    clients.set(token, client);
-    return client;
+  const clientsOf = <S extends ServiceDesc>(service: S) => {
+    const clients = new Map<string, GrpcClient<S>>();
+    const clientOf = (principal: Principal): GrpcClient<S> => {
+      const token = Buffer.from(JSON.stringify(principal)).toString("base64url");
+      const url = `http://127.0.0.1:${port}`;
+      const client =
+        clients.get(token) ?? createGrpcClient(service, { url, serviceToken: token, log });
+      clients.set(token, client);
+      return client;
+    };
+    return { clients, clientOf };
   };
+  const catalog = clientsOf(CatalogService);
+  const access = clientsOf(AccessService);
+  const as = catalog.clientOf;
   return {
     url: database.url,
     deps,
@@ -109,6 +123,7 @@ export async function openLab(name: string, undoDays = 7): Promise<Lab> {
     evaluator,
     policy,
     as,
+    access: access.clientOf,
     asPerson: (subject, role = "data_engineer") =>
       as({ subject, tenant: "local", roles: [role], kind: "person" }),
     async decisions(id) {
@@ -126,7 +141,9 @@ export async function openLab(name: string, undoDays = 7): Promise<Lab> {
       return metrics.registry.getSingleMetricAsString(metricName);
     },
     async close() {
-      for (const client of clients.values()) client.close();
+      for (const client of [...catalog.clients.values(), ...access.clients.values()]) {
+        client.close();
+      }
       await server.stop();
       await pool.end();
       await database.drop();

@@ -12,6 +12,11 @@ const TIMES: Readonly<Record<string, readonly string[]>> = {
   data_file: ["removed_at"],
   write_hold: ["created_at", "expires_at"],
   due_answer: ["answered_at"],
+  role_binding: ["granted_at"],
+  table_grant: ["granted_at"],
+  row_filter: ["set_at"],
+  column_mask: ["set_at"],
+  api_key: ["created_at", "expires_at", "revoked_at", "last_used_at", "refused_at"],
   table_purge: ["not_before", "claimed_until"],
 };
 

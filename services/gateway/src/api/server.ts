@@ -1,10 +1,15 @@
 import { type FastifyBaseLogger, fastify, LogController } from "fastify";
 import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
+import { apiKeyRoutes } from "./access/api-keys.ts";
+import { roleRoutes } from "./access/roles.ts";
+import { tableAccessRoutes } from "./access/table-access.ts";
 import { activityRoutes } from "./activity/report.ts";
 import { auditRoutes } from "./audit/decisions.ts";
 import { auditStreamRoutes } from "./audit/stream.ts";
 import { environmentRoutes } from "./environments/environments.ts";
 import { expiringTableRoutes } from "./environments/expiring-tables.ts";
+import { namespaceRoutes } from "./environments/namespaces.ts";
+import { projectRoutes } from "./environments/projects.ts";
 import { environmentRetentionRoutes } from "./environments/retention.ts";
 import type { Api, ApiDeps } from "./http/api.ts";
 import { readJsonOnly } from "./http/body-parser.ts";
@@ -17,8 +22,11 @@ import { requestId, requirePrincipal, traceRequests } from "./http/request-call.
 import { observeRequests } from "./http/request-log.ts";
 import { secureAnswers } from "./http/security-headers.ts";
 import { validatorCompiler } from "./http/validation.ts";
+import { answerIcebergErrors } from "./iceberg/errors.ts";
+import { icebergMetricsRoutes } from "./iceberg/metrics.ts";
 import { parkedRoutes } from "./operations/parked.ts";
 import { statusRoutes } from "./operations/status.ts";
+import { sweepHoldRoutes } from "./sweeps/holds.ts";
 import { sweepRoutes } from "./sweeps/sweeps.ts";
 import { collectionRoutes } from "./tables/collection.ts";
 import { commitRoutes } from "./tables/commits.ts";
@@ -30,6 +38,8 @@ import { tableRoutes } from "./tables/tables.ts";
 
 const ROUTES = [
   environmentRoutes,
+  namespaceRoutes,
+  projectRoutes,
   environmentRetentionRoutes,
   expiringTableRoutes,
   collectionRoutes,
@@ -39,8 +49,12 @@ const ROUTES = [
   commitRoutes,
   holdRoutes,
   droppedTableRoutes,
+  tableAccessRoutes,
+  roleRoutes,
+  apiKeyRoutes,
   activityRoutes,
   sweepRoutes,
+  sweepHoldRoutes,
   auditRoutes,
   auditStreamRoutes,
   statusRoutes,
@@ -86,6 +100,14 @@ export async function createServer(deps: ApiDeps): Promise<Api> {
       for (const addRoutes of ROUTES) addRoutes(v1, deps);
     },
     { prefix: "/api/v1" },
+  );
+  await api.register(
+    async (iceberg: Api) => {
+      answerIcebergErrors(iceberg);
+      requirePrincipal(iceberg, deps.authenticate);
+      icebergMetricsRoutes(iceberg, deps);
+    },
+    { prefix: "/v1" },
   );
   closeRoutes();
   return api;

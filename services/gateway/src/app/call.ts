@@ -4,6 +4,8 @@ import type { CallOptions, Logger, Principal } from "@lapse/kit";
 export interface Call {
   /** Who asks; the services decide by it. */
   readonly principal: Principal;
+  /** What was asked for, e.g. `POST /api/v1/activity`: the route, without what is in its path. */
+  readonly method: string;
   /** Aborted when the caller has gone; for reads only, since a write goes on to its end. */
   readonly signal: AbortSignal | undefined;
   readonly traceparent: string;

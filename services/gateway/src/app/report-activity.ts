@@ -19,6 +19,7 @@ import {
 } from "./activity-messages.ts";
 import type { Call } from "./call.ts";
 import { inParallel } from "./in-parallel.ts";
+import { recordRefusal } from "./record-refusal.ts";
 import { type NamedTable, resolveTables } from "./resolve-tables.ts";
 
 /** A use of a table as a caller reports it. */
@@ -30,6 +31,8 @@ interface Publishing {
 }
 
 const PUBLISHES_AT_ONCE = 8;
+/** Tables of one refused report that the audit log names, at most. */
+const REFUSALS_RECORDED = 20;
 
 /**
  * Puts the uses on the stream of activity and returns once all are stored there (T14).
@@ -39,12 +42,12 @@ const PUBLISHES_AT_ONCE = 8;
  *   and with the same idempotency key nothing is counted twice.
  */
 export async function reportActivity(
-  deps: Pick<Peers, "catalog"> & Publishing,
+  deps: Pick<Peers, "catalog" | "access"> & Publishing,
   call: Call,
   uses: readonly ReportedUse[],
 ): Promise<void> {
   const tables = await resolveTables(deps, call, uses);
-  requireRights(call, uses, tables);
+  await requireRights(deps, call, uses, tables);
   const resolved = uses.map(({ kind, occurredAt, source }, index) => ({
     kind,
     occurredAt,
@@ -66,18 +69,36 @@ export async function reportActivity(
 }
 
 /** A read needs the right to read, which the catalog has checked; everything else the right to write. */
-function requireRights(call: Call, uses: readonly ReportedUse[], tables: readonly Table[]): void {
+async function requireRights(
+  peers: Pick<Peers, "access">,
+  call: Call,
+  uses: readonly ReportedUse[],
+  tables: readonly Table[],
+): Promise<void> {
   const violations: FieldViolation[] = [];
+  const refused = new Map<string, Table>();
   for (const [index, { kind, pointer }] of uses.entries()) {
-    const owner = tables[index]?.owner;
-    if (kind === "read" || hasRight(call.principal, "table.write", { owner })) continue;
+    const table = tables[index];
+    if (kind === "read" || !table || hasRight(call.principal, "table.write", table)) continue;
     violations.push({ field: pointer, description: `${kind} needs the right table.write` });
+    refused.set(table.tableId, table);
   }
   if (violations.length === 0) return;
+  const recorded = [...refused.values()].slice(0, REFUSALS_RECORDED);
+  await inParallel(recorded, PUBLISHES_AT_ONCE, (table) =>
+    recordRefusal(peers, call, {
+      right: "table.write",
+      resourceKind: "table",
+      resourceId: table.tableId,
+      resourceName: `${table.namespace}.${table.name}`,
+      resourceEnvironment: table.environment,
+    }),
+  );
   const { subject } = call.principal;
-  call.log.info({ subject, right: "table.write", uses: violations.length }, "activity refused");
-  const message = `${subject} lacks the right table.write on some of these tables; nothing was reported`;
-  throw denied("RIGHT_MISSING", message, { violations });
+  const which = uses.length === 1 ? "this table" : "some of these tables";
+  const message = `${subject} lacks the right table.write on ${which}; nothing was reported`;
+  const details = { right: "table.write", subject };
+  throw denied("RIGHT_MISSING", message, { details, violations });
 }
 
 const SUBJECT: Readonly<Record<ActivityKind, string>> = SUBJECTS.activity.table;

@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type GetEvaluatorStatusResponseSchema,
   type GetTableReadsResponseSchema,
+  type SweepHoldSchema,
   type SweepOutcomeSchema,
   type SweepSchema,
   SweepStatus,
@@ -12,6 +13,7 @@ import type { TableReads } from "../app/get-table-reads.ts";
 import type { TableExpiryAnswer } from "../app/table-expiry-answer.ts";
 import type { EvaluatorStatus } from "../domain/evaluator-status.ts";
 import type { Sweep, SweepOutcome } from "../domain/sweep.ts";
+import type { SweepHold } from "../domain/sweep-hold.ts";
 import { ruleMessage } from "../events/table-due.ts";
 
 /** A time that may be missing. */
@@ -67,6 +69,7 @@ export function renderSweep(sweep: Sweep): MessageInitShape<typeof SweepSchema> 
     failed: sweep.failed,
     heldReason: sweep.heldReason,
     capped: sweep.capped,
+    heldEnvironments: [...sweep.heldEnvironments],
     ...present({ startedAt: time(sweep.startedAt), finishedAt: time(sweep.finishedAt) }),
   };
 }
@@ -79,6 +82,22 @@ export function renderOutcome(outcome: SweepOutcome): MessageInitShape<typeof Sw
     reason: outcome.reason,
     issuedAt: timestampFromDate(outcome.issuedAt),
     ...present({ answeredAt: time(outcome.answeredAt) }),
+  };
+}
+
+export function renderHold(hold: SweepHold): MessageInitShape<typeof SweepHoldSchema> {
+  const { breaker, clock } = hold;
+  return {
+    holdId: hold.holdId,
+    kind: hold.kind,
+    ...breaker,
+    raisedAt: timestampFromDate(hold.raisedAt),
+    confirmedBy: hold.confirmedBy ?? "",
+    ...present({
+      lastSeenAt: time(clock?.lastSeenAt ?? null),
+      now: time(clock?.now ?? null),
+      confirmedAt: time(hold.confirmedAt),
+    }),
   };
 }
 

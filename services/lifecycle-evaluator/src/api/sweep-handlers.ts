@@ -1,19 +1,28 @@
-import { type CallContext, type Handlers, once } from "@lapse/kit";
+import { type CallContext, type Handlers, idempotentCallOf, once } from "@lapse/kit";
 import { type LifecycleEvaluatorService, RunSweepResponseSchema } from "@lapse/proto/evaluator";
+import { confirmSweepHold } from "../app/confirm-sweep-hold.ts";
 import type { EvaluatorDeps } from "../app/deps.ts";
 import { dryRunSweep } from "../app/dry-run-sweep.ts";
 import { getStatus } from "../app/get-status.ts";
+import { listSweepHolds } from "../app/list-sweep-holds.ts";
 import { pauseSweeps, resumeSweeps } from "../app/pause-sweeps.ts";
 import { getSweep, listSweeps } from "../app/read-sweeps.ts";
 import { type RequestOnce, requestSweep } from "../app/request-sweep.ts";
 import { parsed, parseId, parseLimit, parseText, parseWhole } from "./parse.ts";
-import { renderExpiry, renderOutcome, renderStatus, renderSweep } from "./render.ts";
+import { renderExpiry, renderHold, renderOutcome, renderStatus, renderSweep } from "./render.ts";
 
 const LONGEST_WAIT_SECONDS = 120;
 
 type SweepHandlers = Pick<
   Handlers<typeof LifecycleEvaluatorService>,
-  "runSweep" | "getSweep" | "listSweeps" | "pauseSweeps" | "resumeSweeps" | "getEvaluatorStatus"
+  | "runSweep"
+  | "getSweep"
+  | "listSweeps"
+  | "pauseSweeps"
+  | "resumeSweeps"
+  | "listSweepHolds"
+  | "confirmSweepHold"
+  | "getEvaluatorStatus"
 >;
 
 /** Sweeps, and how the evaluator is. */
@@ -26,13 +35,14 @@ export const sweepHandlers = (deps: EvaluatorDeps): SweepHandlers => ({
       }),
     );
     if (request.dryRun) {
-      const tables = await dryRunSweep(deps, call);
+      const { wouldDrop, held } = await dryRunSweep(deps, call);
       return {
-        wouldDrop: tables.map((table) => ({
+        wouldDrop: wouldDrop.map((table) => ({
           expiry: renderExpiry(table),
           environment: table.facts.environment,
           tenant: table.facts.tenant,
         })),
+        held: held.map(renderHold),
       };
     }
     const sweep = await requestSweep(deps, { waitSeconds, once: onceByKey(call) }, call);
@@ -65,6 +75,21 @@ export const sweepHandlers = (deps: EvaluatorDeps): SweepHandlers => ({
     return {};
   },
 
+  async listSweepHolds(request, call) {
+    const wanted = parsed((faults) => ({
+      all: request.all,
+      limit: parseLimit(faults, request.limit),
+      before: request.cursor === "" ? null : parseId(faults, "/cursor", request.cursor),
+    }));
+    const { holds, next } = await listSweepHolds(deps, wanted, call);
+    return { holds: holds.map(renderHold), nextCursor: next ?? "" };
+  },
+
+  async confirmSweepHold(request, call) {
+    const holdId = parsed((faults) => parseId(faults, "/hold_id", request.holdId));
+    return { hold: renderHold(await confirmSweepHold(deps, holdId, call)) };
+  },
+
   async getEvaluatorStatus(_request, call) {
     return renderStatus(await getStatus(deps, call));
   },
@@ -72,13 +97,10 @@ export const sweepHandlers = (deps: EvaluatorDeps): SweepHandlers => ({
 
 /** A repeat with the same idempotency key asks for no second sweep. */
 const onceByKey =
-  ({ idempotencyKey, principal, method, requestBytes }: CallContext): RequestOnce =>
+  (call: CallContext): RequestOnce =>
   async (tx, work) => {
-    const answer = await once(
-      tx,
-      { key: idempotencyKey, tenant: principal.tenant, method, requestBytes },
-      RunSweepResponseSchema,
-      async () => ({ sweep: await work() }),
-    );
+    const answer = await once(tx, idempotentCallOf(call), RunSweepResponseSchema, async () => ({
+      sweep: await work(),
+    }));
     return { sweepId: answer.sweep?.sweepId ?? "" };
   };

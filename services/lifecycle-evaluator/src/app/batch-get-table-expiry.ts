@@ -1,9 +1,9 @@
-import { type CallContext, databaseClock, hasRight } from "@lapse/kit";
+import { type CallContext, databaseClock } from "@lapse/kit";
 import type { SeenVersions } from "../domain/seen-versions.ts";
-import { belongsTo } from "./authorise.ts";
 import { awaitVersions } from "./await-versions.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 import { isKnown } from "./get-table-expiry.ts";
+import { keepReadable } from "./readable-tables.ts";
 import { answerExpiry, type TableExpiryAnswer } from "./table-expiry-answer.ts";
 
 /** A list is better a moment old than late. */
@@ -12,20 +12,18 @@ const WAIT_MS = 500;
 /**
  * When each of these tables expires, for lists (T12): waits half a second at most for the wanted versions,
  * then answers with what is there. What the caller may not read, or is not known yet, is left out.
+ *
+ * @throws unavailable where the catalog must be asked for the caller's rights and cannot be
  */
 export async function batchGetTableExpiry(
-  { pool, rules }: EvaluatorDeps,
+  deps: EvaluatorDeps,
   wanted: ReadonlyMap<string, SeenVersions>,
-  { principal, signal }: CallContext,
+  call: CallContext,
 ): Promise<readonly TableExpiryAnswer[]> {
-  const { facts } = await awaitVersions(pool, wanted, { timeoutMs: WAIT_MS, signal });
+  const { pool, rules } = deps;
+  const { facts } = await awaitVersions(pool, wanted, { timeoutMs: WAIT_MS, signal: call.signal });
+  const known = [...facts.values()].filter(isKnown);
+  const readable = await keepReadable(deps, known, call);
   const now = await databaseClock(pool).now();
-  return [...facts.values()]
-    .filter(
-      (table) =>
-        isKnown(table) &&
-        belongsTo(principal, table.tenant) &&
-        hasRight(principal, "table.read", { owner: table.owner }),
-    )
-    .map((table) => answerExpiry(table, { now, warningDays: rules.warningDays }));
+  return readable.map((table) => answerExpiry(table, { now, warningDays: rules.warningDays }));
 }

@@ -5,34 +5,39 @@ import { nextSweepAt } from "../domain/sweep-schedule.ts";
 import { loadPositions } from "../store/fold-positions.ts";
 import { findLeaseHolder } from "../store/lease-holders.ts";
 import { loadSweepControl } from "../store/sweep-control.ts";
-import { loadLastSweep } from "../store/sweeps.ts";
-import { authorise } from "./authorise.ts";
+import { findPause } from "../store/sweep-pauses.ts";
+import { loadLastSweep, wasLastScheduledHeld } from "../store/sweeps.ts";
+import { authorise, tenantOf } from "./authorise.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 import { missingEvents } from "./missing-events.ts";
 import { SWEEPS } from "./request-sweep.ts";
 import { SCHEDULER_LEASE } from "./sweep-lease.ts";
 
 /**
- * How far each stream is folded, whether sweeps run, and who runs them.
+ * How far each stream is folded, whether the caller's tenant is swept, and who runs the sweeps.
  *
  * @throws denied `RIGHT_MISSING`
  */
 export async function getStatus(deps: EvaluatorDeps, call: CallContext): Promise<EvaluatorStatus> {
   await authorise(deps, call, "table.read", SWEEPS);
   const { pool, rules } = deps;
-  const [heads, positions, missing, control, lastSweep, scheduler] = await Promise.all([
-    headsIfReachable(deps),
-    loadPositions(pool),
-    missingEvents(pool),
-    loadSweepControl(pool),
-    loadLastSweep(pool),
-    findLeaseHolder(pool, SCHEDULER_LEASE),
-  ]);
+  const viewer = tenantOf(call.principal);
+  const [heads, positions, missing, control, pause, lastSweep, lastHeld, scheduler] =
+    await Promise.all([
+      headsIfReachable(deps),
+      loadPositions(pool),
+      missingEvents(pool),
+      loadSweepControl(pool),
+      findPause(pool, call.principal.tenant),
+      loadLastSweep(pool, { viewer }),
+      wasLastScheduledHeld(pool),
+      findLeaseHolder(pool, SCHEDULER_LEASE),
+    ]);
   const next = nextSweepAt({
     intervalSeconds: rules.intervalSeconds,
-    paused: control.paused,
+    paused: pause !== undefined,
     lastStartedAt: control.lastStartedAt,
-    lastHeld: lastSweep?.status === "held",
+    lastHeld,
   });
   return {
     folds: FOLDED_STREAMS.map((stream) => ({
@@ -41,9 +46,9 @@ export async function getStatus(deps: EvaluatorDeps, call: CallContext): Promise
       lastSequence: heads.find((head) => head.stream === stream)?.sequence ?? null,
       missing: missing.get(stream) ?? 0n,
     })),
-    paused: control.paused,
-    pausedBy: control.pausedBy,
-    pauseReason: control.pauseReason,
+    paused: pause !== undefined,
+    pausedBy: pause?.pausedBy ?? "",
+    pauseReason: pause?.reason ?? "",
     intervalSeconds: rules.intervalSeconds,
     // One that is overdue starts at once.
     nextSweepAt: next && new Date(Math.max(next.getTime(), control.now.getTime())),

@@ -1,7 +1,7 @@
 import { type CallContext, databaseClock, notFound, unavailable } from "@lapse/kit";
 import type { SeenVersions } from "../domain/seen-versions.ts";
 import type { TableFacts } from "../domain/table-facts.ts";
-import { authorise, belongsTo } from "./authorise.ts";
+import { authoriseTable, belongsTo } from "./authorise.ts";
 import { awaitVersions } from "./await-versions.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 import { answerExpiry, type TableExpiryAnswer } from "./table-expiry-answer.ts";
@@ -51,24 +51,20 @@ export async function getTableExpiry(
 /**
  * The table, if the caller may read it.
  *
- * @throws not_found `TABLE_NOT_FOUND`, also for another tenant's table; denied `RIGHT_MISSING`
+ * @throws not_found `TABLE_NOT_FOUND`, also for another tenant's table; denied `RIGHT_MISSING`; unavailable where
+ *   the catalog must be asked for the caller's rights and cannot be
  */
 export async function readableTable(
-  deps: Pick<EvaluatorDeps, "pool">,
+  deps: Pick<EvaluatorDeps, "pool" | "catalog">,
   facts: TableFacts | undefined,
   tableId: string,
   call: CallContext,
 ): Promise<TableFacts> {
-  if (facts === undefined || !isKnown(facts) || !belongsTo(call.principal, facts.tenant)) {
+  const known = facts && isKnown(facts) && belongsTo(call.principal, facts.tenant);
+  await authoriseTable(deps, call, "table.read", { tableId, facts: known ? facts : undefined });
+  if (!known) {
     throw notFound("TABLE_NOT_FOUND", `there is no table ${tableId}; look at the list of tables`);
   }
-  await authorise(deps, call, "table.read", {
-    kind: "table",
-    id: tableId,
-    name: `${facts.namespace}.${facts.name}`,
-    environment: facts.environment,
-    owner: facts.owner,
-  });
   return facts;
 }
 

@@ -10,7 +10,7 @@ import { type DueRetention, dueRetention } from "../domain/due-retention.ts";
 import type { TableFacts } from "../domain/table-facts.ts";
 import { tableDueEvent } from "../events/table-due.ts";
 import { SERVICE } from "../service-name.ts";
-import { type DueTable, findDueTables } from "../store/due-tables.ts";
+import { type DueScope, type DueTable, findDueTables } from "../store/due-tables.ts";
 import { insertCandidates } from "../store/sweep-candidates.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 
@@ -21,6 +21,7 @@ export interface Chunk {
   readonly horizon: Date;
   readonly limit: number;
   readonly cursor: DueCursor;
+  readonly scope: DueScope;
 }
 
 /** What was issued. */
@@ -38,9 +39,9 @@ export interface Issued {
 export async function issueDueTables(
   tx: Queryable,
   { log }: Pick<EvaluatorDeps, "log">,
-  { sweepId, horizon, limit, cursor }: Chunk,
+  { sweepId, horizon, limit, cursor, scope }: Chunk,
 ): Promise<Issued> {
-  const found = await findDueTables(tx, { horizon, limit, cursor });
+  const found = await findDueTables(tx, { horizon, limit, cursor, scope });
   const due = agreed(found, horizon, log);
   const fresh = await insertCandidates(
     tx,

@@ -1,14 +1,22 @@
-import { appendDecision, type CallContext, type Queryable, withTransaction } from "@lapse/kit";
+import {
+  appendDecision,
+  type CallContext,
+  precondition,
+  type Queryable,
+  withTransaction,
+} from "@lapse/kit";
 import { SERVICE } from "../service-name.ts";
-import { lockSweepControl, setPaused } from "../store/sweep-control.ts";
-import { authorise } from "./authorise.ts";
+import { lockSweepControl } from "../store/sweep-control.ts";
+import { deletePause, findPause, savePause } from "../store/sweep-pauses.ts";
+import { authorise, tenantOf } from "./authorise.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 import { SWEEPS } from "./request-sweep.ts";
 
 /**
- * Pauses the sweeps: none starts until they are resumed; one that runs ends first (T25).
+ * Pauses the sweeps of the caller's tenant: none picks its tables until they are resumed; one that runs ends
+ * first (T25). Other tenants are swept as before.
  *
- * @throws denied `RIGHT_MISSING`
+ * @throws denied `RIGHT_MISSING`; precondition `TENANT_MISSING` for a service that acts for nobody
  */
 export async function pauseSweeps(
   deps: EvaluatorDeps,
@@ -16,29 +24,44 @@ export async function pauseSweeps(
   call: CallContext,
 ): Promise<void> {
   await authorise(deps, call, "sweep.manage", SWEEPS);
+  const tenant = ownTenant(call);
   await withTransaction(deps.pool, async (tx) => {
-    const { paused, now } = await lockSweepControl(tx);
-    await setPaused(tx, { by: call.principal.subject, reason });
-    if (!paused) {
+    const { now } = await lockSweepControl(tx);
+    const before = await findPause(tx, tenant);
+    await savePause(tx, tenant, { pausedBy: call.principal.subject, reason });
+    if (before === undefined) {
       await decide(tx, call, "SWEEP_PAUSED", reason === "" ? {} : { note: reason }, now);
     }
   });
 }
 
 /**
- * Lets the sweeps run again (T25).
+ * Lets the sweeps of the caller's tenant run again (T25).
  *
- * @throws denied `RIGHT_MISSING`
+ * @throws denied `RIGHT_MISSING`; precondition `TENANT_MISSING` for a service that acts for nobody
  */
 export async function resumeSweeps(deps: EvaluatorDeps, call: CallContext): Promise<void> {
   await authorise(deps, call, "sweep.manage", SWEEPS);
+  const tenant = ownTenant(call);
   await withTransaction(deps.pool, async (tx) => {
-    const { paused, pausedBy, now } = await lockSweepControl(tx);
-    await setPaused(tx, null);
-    if (paused) {
-      await decide(tx, call, "SWEEP_RESUMED", { paused_by: pausedBy }, now);
+    const { now } = await lockSweepControl(tx);
+    const before = await findPause(tx, tenant);
+    if (before !== undefined) {
+      await deletePause(tx, tenant);
+      await decide(tx, call, "SWEEP_RESUMED", { paused_by: before.pausedBy }, now);
     }
   });
+}
+
+function ownTenant({ principal }: CallContext): string {
+  const tenant = tenantOf(principal);
+  if (tenant === null) {
+    throw precondition(
+      "TENANT_MISSING",
+      "a pause is of one organisation: act for somebody of it, or turn the schedule off",
+    );
+  }
+  return tenant;
 }
 
 async function decide(

@@ -16,7 +16,7 @@ export interface SweepWithOutcomes {
 }
 
 /**
- * One sweep. Its counts are those of all tenants: a sweep belongs to none.
+ * One sweep, with the counts of the caller's tenant; one of another tenant's tables alone does not exist for it.
  *
  * @throws not_found `SWEEP_NOT_FOUND`; denied `RIGHT_MISSING`
  */
@@ -26,7 +26,7 @@ export async function getSweep(
   call: CallContext,
 ): Promise<SweepWithOutcomes> {
   await authorise(deps, call, "table.read", SWEEPS);
-  const sweep = await loadSweep(deps.pool, sweepId);
+  const sweep = await loadSweep(deps.pool, sweepId, tenantOf(call.principal));
   if (sweep === undefined) {
     throw notFound(
       "SWEEP_NOT_FOUND",
@@ -47,14 +47,22 @@ export interface SweepPage {
   readonly next: string | null;
 }
 
-/** @throws denied `RIGHT_MISSING` */
+/**
+ * The sweeps that the caller's tables were in, with the counts of those.
+ *
+ * @throws denied `RIGHT_MISSING`
+ */
 export async function listSweeps(
   deps: EvaluatorDeps,
   { before, limit }: { readonly before: string | null; readonly limit: number },
   call: CallContext,
 ): Promise<SweepPage> {
   await authorise(deps, call, "table.read", SWEEPS);
-  const found = await storedSweeps(deps.pool, { before, limit: limit + 1 });
+  const found = await storedSweeps(deps.pool, {
+    before,
+    limit: limit + 1,
+    viewer: tenantOf(call.principal),
+  });
   const sweeps = found.slice(0, limit);
   const last = sweeps.at(-1);
   return { sweeps, next: found.length > limit && last !== undefined ? last.sweepId : null };

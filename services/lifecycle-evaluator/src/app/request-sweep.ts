@@ -3,14 +3,16 @@ import {
   type CallContext,
   newId,
   notFound,
+  type Principal,
   precondition,
   type Queryable,
   withTransaction,
 } from "@lapse/kit";
 import type { Sweep } from "../domain/sweep.ts";
 import { lockSweepControl } from "../store/sweep-control.ts";
+import { findPause } from "../store/sweep-pauses.ts";
 import { loadSweep, requestSweep as storeRequest } from "../store/sweeps.ts";
-import { authorise } from "./authorise.ts";
+import { authorise, tenantOf } from "./authorise.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 
 /** Notified when a sweep is asked for. */
@@ -28,8 +30,9 @@ export type RequestOnce = (
 ) => Promise<{ readonly sweepId: string }>;
 
 /**
- * Asks for a sweep now, whatever the schedule (T25), and waits until it has ended or `waitSeconds` are
- * over. Who asks while one waits gets that one.
+ * Asks for a sweep of the tenant's tables now, whatever the schedule (T25), and waits until it has ended or
+ * `waitSeconds` are over. Who of the tenant asks while one waits gets that one. A service that acts for nobody
+ * has everybody's swept.
  *
  * @throws precondition `SWEEPS_PAUSED`; denied `RIGHT_MISSING`
  */
@@ -40,21 +43,25 @@ export async function requestSweep(
 ): Promise<Sweep> {
   await authorise(deps, call, "sweep.manage", SWEEPS);
   const { sweepId } = await withTransaction(deps.pool, (tx) =>
-    once(tx, () => request(tx, call.principal.subject)),
+    once(tx, () => request(tx, call.principal)),
   );
-  return awaitEnd(deps, sweepId, waitSeconds, call.signal);
+  return awaitEnd(deps, sweepId, waitSeconds, call);
 }
 
-async function request(tx: Queryable, requestedBy: string): Promise<{ sweepId: string }> {
-  const { paused, pausedBy, pauseReason } = await lockSweepControl(tx);
-  if (paused) {
-    const why = pauseReason === "" ? "" : ` (${pauseReason})`;
+async function request(
+  tx: Queryable,
+  { subject, tenant }: Principal,
+): Promise<{ sweepId: string }> {
+  await lockSweepControl(tx);
+  const pause = await findPause(tx, tenant);
+  if (pause !== undefined) {
+    const why = pause.reason === "" ? "" : ` (${pause.reason})`;
     throw precondition(
       "SWEEPS_PAUSED",
-      `${pausedBy} has paused the sweeps${why}; resume them first`,
+      `${pause.pausedBy} has paused the sweeps${why}; resume them first`,
     );
   }
-  const sweepId = await storeRequest(tx, { sweepId: newId(), requestedBy });
+  const sweepId = await storeRequest(tx, { sweepId: newId(), tenant, requestedBy: subject });
   await tx.query(`select pg_notify($1, '')`, [SWEEP_REQUESTED]);
   return { sweepId };
 }
@@ -63,11 +70,11 @@ async function awaitEnd(
   { pool }: EvaluatorDeps,
   sweepId: string,
   waitSeconds: number,
-  signal: AbortSignal,
+  { principal, signal }: CallContext,
 ): Promise<Sweep> {
   const deadline = performance.now() + waitSeconds * 1000;
   for (;;) {
-    const sweep = await loadSweep(pool, sweepId);
+    const sweep = await loadSweep(pool, sweepId, tenantOf(principal));
     if (sweep === undefined) {
       throw notFound("SWEEP_NOT_FOUND", `the record of sweep ${sweepId} is deleted`);
     }

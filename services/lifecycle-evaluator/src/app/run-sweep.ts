@@ -1,40 +1,55 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { databaseClock, LapseError } from "@lapse/kit";
+import { ANY_TENANT, LapseError } from "@lapse/kit";
 import type { DueCursor } from "../domain/due-order.ts";
 import type { HeldReason } from "../domain/sweep.ts";
 import { nextChunk } from "../domain/sweep-budget.ts";
-import { findDueTables } from "../store/due-tables.ts";
 import { giveUpOn, loadProgress } from "../store/sweep-candidates.ts";
-import { completeSweep, recordFence } from "../store/sweeps.ts";
+import { completeSweep, recordCapped, recordFence } from "../store/sweeps.ts";
 import type { EvaluatorDeps } from "./deps.ts";
+import { findCappedTenants } from "./find-capped-tenants.ts";
+import { type GuardedSweep, guardSweep } from "./guard-sweep.ts";
 import { holdSweep } from "./hold-sweep.ts";
 import { type Chunk, type Issued, issueDueTables } from "./issue-due-tables.ts";
 import { passSignal } from "./pass-signal.ts";
+import type { StartedSweep } from "./start-next-sweep.ts";
 import { type SweepLease, underLease } from "./sweep-lease.ts";
+import { watchClock } from "./watch-clock.ts";
 
 const LOOK_FOR_ANSWERS_MS = 100;
+/** While a sweep runs, the clock is looked at this often. */
+const CLOCK_EVERY_MS = 1_000;
 
 /**
- * Runs a sweep that is recorded as running, to its end (T24, T25): waits for the fence, issues the most
- * overdue tables in rounds and waits for what the catalog does with them. Every write asserts the lease, so
- * a process that lost it issues nothing.
+ * Runs a sweep that is recorded as running, to its end (T24, T25): waits for the fence, lets the guards judge,
+ * issues the most overdue tables in rounds and waits for what the catalog does with them. Every write asserts
+ * the lease, so a process that lost it issues nothing.
  */
 export async function runSweep(
   deps: EvaluatorDeps,
-  sweepId: string,
+  sweep: StartedSweep,
   lease: SweepLease,
 ): Promise<void> {
+  const { sweepId } = sweep;
   const held = await passFence(deps, sweepId, lease);
   if (held !== null) {
     await holdSweep(deps, sweepId, held, lease);
     return;
   }
-  const { exhausted, cursor, horizon } = await issueRounds(deps, sweepId, lease);
+  const guarded = await guardSweep(deps, sweep, lease);
+  if (guarded.heldByClock) {
+    await holdSweep(deps, sweepId, "clock", lease);
+    return;
+  }
+  const { exhausted, cursor } = await issueRounds(deps, sweepId, guarded, lease);
   const finishedAt = await underLease(deps, lease, async (tx) => {
-    const more = exhausted ? [] : await findDueTables(tx, { horizon, limit: 1, cursor });
-    return completeSweep(tx, sweepId, { capped: more.length > 0 });
+    if (!exhausted) {
+      await recordCapped(tx, sweepId, await findCappedTenants(tx, { ...guarded, cursor }));
+    }
+    return completeSweep(tx, sweepId);
   });
-  deps.metrics.lastSuccess.set(finishedAt.getTime() / 1000);
+  if (sweep.tenant === ANY_TENANT) {
+    deps.metrics.lastSuccess.set(finishedAt.getTime() / 1000);
+  }
   deps.metrics.held.reset();
 }
 
@@ -68,35 +83,40 @@ async function passFence(
 }
 
 interface RoundsEnd {
+  /** Nothing that may be taken is left after the cursor. */
   readonly exhausted: boolean;
   readonly cursor: DueCursor;
-  readonly horizon: Date;
 }
 
 /** Ends when nothing is due any more, or the cap is used up, and every table is answered or given up. */
 async function issueRounds(
   deps: EvaluatorDeps,
   sweepId: string,
+  { horizon, scope }: GuardedSweep,
   lease: SweepLease,
 ): Promise<RoundsEnd> {
   const { pool, rules, metrics } = deps;
-  // What becomes due while the sweep runs is the next one's: this one must end.
-  const horizon = await databaseClock(pool).now();
   let cursor: DueCursor = new Map();
   let exhausted = false;
+  let lookedAt = performance.now();
   for (;;) {
     lease.signal.throwIfAborted();
+    if (performance.now() - lookedAt >= CLOCK_EVERY_MS) {
+      // A jump raises its holds for the sweeps to come; this one goes by the horizon it has.
+      await watchClock(deps, lease);
+      lookedAt = performance.now();
+    }
     const progress = await loadProgress(pool, sweepId);
     const limit: number = exhausted ? 0 : nextChunk(rules.cap, progress);
     if (limit > 0) {
-      const chunk: Chunk = { sweepId, horizon, limit, cursor };
+      const chunk: Chunk = { sweepId, horizon, limit, cursor, scope };
       const round: Issued = await underLease(deps, lease, (tx) => issueDueTables(tx, deps, chunk));
       metrics.due.inc(round.issued);
       ({ cursor, exhausted } = round);
       continue;
     }
     if (progress.outstanding === 0) {
-      return { exhausted, cursor, horizon };
+      return { exhausted, cursor };
     }
     await underLease(deps, lease, (tx) => giveUpOn(tx, sweepId, rules.answerTimeoutMs));
     await delay(LOOK_FOR_ANSWERS_MS);

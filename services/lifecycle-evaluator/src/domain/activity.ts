@@ -46,7 +46,7 @@ export function tally(activities: ActivityTally, { tableId, kind, at }: Activity
     activities.set(tableId, first);
     return first;
   }
-  if (isLater(at, kind, known)) {
+  if (isLater(at, kind, known.lastActivityAt, known.lastActivityKind)) {
     known.lastActivityAt = at;
     known.lastActivityKind = kind;
   }
@@ -76,10 +76,14 @@ export function tallyRead(
   }
 }
 
-function isLater(at: number, kind: ActivityKind, known: TableActivity): boolean {
-  return (
-    at > known.lastActivityAt || (at === known.lastActivityAt && kind > known.lastActivityKind)
-  );
+/** Whether the first of two activities, each given by its time and kind, is the one to be shown. */
+export function isLater(
+  at: number,
+  kind: ActivityKind,
+  thanAt: number,
+  thanKind: ActivityKind,
+): boolean {
+  return at > thanAt || (at === thanAt && kind > thanKind);
 }
 
 const DAY_MS = 86_400_000;

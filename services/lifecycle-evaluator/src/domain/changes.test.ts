@@ -16,4 +16,15 @@ describe("newestByKey", () => {
     expect(newestByKey(changes, ({ key }) => key)).toEqual(expected);
     expect(newestByKey([...changes].reverse(), ({ key }) => key)).toEqual(expected);
   });
+
+  test("of the same version the one that was said later counts", () => {
+    const settled = { key: "a", version: 4n, sequence: 8n };
+    const cleared = { key: "a", version: 4n, sequence: 9n };
+    for (const changes of [
+      [settled, cleared],
+      [cleared, settled],
+    ]) {
+      expect(newestByKey(changes, ({ key }) => key)).toEqual([cleared]);
+    }
+  });
 });

@@ -33,6 +33,11 @@ export interface TableRuleChange {
   readonly tableId: string;
   readonly rule: TableRetention | null;
   readonly version: bigint;
+  /**
+   * Its place in what retention-policy said. Two changes may carry one version: a rule that is settled for a version
+   * and removed by the restore that gave it; the later one counts.
+   */
+  readonly sequence: bigint;
 }
 
 /** An environment's rule, or that it has none, as of a version. */
@@ -42,8 +47,13 @@ export interface EnvironmentRuleChange {
   readonly version: bigint;
 }
 
+interface Versioned {
+  readonly version: bigint;
+  readonly sequence?: bigint;
+}
+
 /** The newest change of each key, in the order of the keys: every writer locks its rows in the same order. */
-export function newestByKey<T extends { readonly version: bigint }>(
+export function newestByKey<T extends Versioned>(
   changes: readonly T[],
   keyOf: (change: T) => string,
 ): readonly T[] {
@@ -51,9 +61,15 @@ export function newestByKey<T extends { readonly version: bigint }>(
   for (const change of changes) {
     const key = keyOf(change);
     const known = newest.get(key);
-    if (known === undefined || change.version > known.version) {
+    if (known === undefined || isNewer(change, known)) {
       newest.set(key, change);
     }
   }
   return [...newest.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change);
+}
+
+function isNewer(change: Versioned, known: Versioned): boolean {
+  return change.version === known.version
+    ? (change.sequence ?? 0n) > (known.sequence ?? 0n)
+    : change.version > known.version;
 }

@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000;
 
-/** How long the record of a sweep is kept, in days. */
+/** How long the record of a sweep, or of a hold that is over, is kept, in days. */
 const SWEEP_DAYS = 90;
 
 /**
@@ -14,7 +14,7 @@ export function firstKeptReadDay(now: Date, keepDays: number, daySeconds: number
   return new Date(now.getTime() - keepDays * daySeconds * 1000).toISOString().slice(0, 10);
 }
 
-/** Records of sweeps that ended before it are deleted. */
+/** Records of sweeps and holds that ended before it are deleted. */
 export function firstKeptSweep(now: Date): Date {
   return new Date(now.getTime() - SWEEP_DAYS * DAY_MS);
 }

@@ -28,8 +28,14 @@ export function nextSweepAt(facts: ScheduleFacts): Date | null {
   return new Date(lastStartedAt.getTime() + wait * 1000);
 }
 
-/** Whether the schedule starts a sweep at `now` (T23). */
-export function isSweepDue(facts: ScheduleFacts, now: Date): boolean {
+/**
+ * Whether the schedule starts a sweep at `now` (T23). One that somebody has waited for since before the schedule's
+ * turn came goes first, so that neither keeps the other from ever running.
+ */
+export function isScheduleTurn(
+  facts: ScheduleFacts,
+  { now, waitingSince }: { readonly now: Date; readonly waitingSince: Date | null },
+): boolean {
   const at = nextSweepAt(facts);
-  return at !== null && at.getTime() <= now.getTime();
+  return at !== null && at <= now && (waitingSince === null || at <= waitingSince);
 }

@@ -7,7 +7,9 @@ export type HeldReason =
   /** Events of the catalog or of retention-policy are known to be missing. */
   | "signal_missing"
   /** An admin has paused the sweeps since this one was asked for. */
-  | "paused";
+  | "paused"
+  /** The database clock jumped, and nobody has confirmed it yet (T26). */
+  | "clock";
 
 /** A place in a stream up to which everything counted. */
 export interface StreamPosition {
@@ -15,12 +17,14 @@ export interface StreamPosition {
   readonly sequence: bigint;
 }
 
-/** One sweep (T25). */
+/** One sweep (T25), with the counts of the tables of whoever reads it. */
 export interface Sweep {
   /** UUIDv7: by time. */
   readonly sweepId: string;
   readonly status: SweepStatus;
-  /** Empty: by the schedule. */
+  /** Whose tables it serves; `*`: everybody's. */
+  readonly tenant: string;
+  /** Empty: by the schedule, or not told to this reader. */
   readonly requestedBy: string;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
@@ -31,7 +35,10 @@ export interface Sweep {
   /** By reason. */
   readonly kept: Readonly<Record<string, number>>;
   readonly failed: number;
+  /** Whether the cap left tables to the next sweep. */
   readonly capped: boolean;
+  /** Names of environments that the breaker held back. */
+  readonly heldEnvironments: readonly string[];
   /** Empty: not held. */
   readonly heldReason: string;
 }

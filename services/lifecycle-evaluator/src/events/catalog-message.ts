@@ -76,6 +76,8 @@ function activityOf(change: TableChange): ActivityKind | null {
     case TableChange.TOUCHED:
       return "changed";
     case TableChange.STATE:
+    // A deployment is no use of the table (T20).
+    case TableChange.ASSET:
       return null;
     case TableChange.UNSPECIFIED:
       throw unusable("change is not specified");

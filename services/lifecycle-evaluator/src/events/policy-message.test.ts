@@ -22,7 +22,11 @@ function read<Desc extends DescMessage>(
 ) {
   const message = create(schema, init);
   // Only what reading uses of a delivery.
-  const delivery = { subject, decode: () => message } as unknown as Delivery;
+  const delivery = {
+    subject,
+    event: { sequence: 5n },
+    decode: () => message,
+  } as unknown as Delivery;
   return readPolicyMessage(delivery);
 }
 type Rule = NonNullable<MessageInitShape<typeof TableRuleSchema>["rule"]>;
@@ -47,7 +51,12 @@ describe("readPolicyMessage", () => {
     [{ case: "never", value: true }, { kind: "never" }],
   ])("T4 gives a table's rule %j", (rule, expected) => {
     expect(readRule(rule)).toEqual({
-      table: { tableId: ID, version: 3n, rule: { ...expected, setBy: "ana", setAt: SET_AT } },
+      table: {
+        tableId: ID,
+        version: 3n,
+        sequence: 5n,
+        rule: { ...expected, setBy: "ana", setAt: SET_AT },
+      },
     });
   });
 
@@ -68,7 +77,7 @@ describe("readPolicyMessage", () => {
         tableId: ID,
         retentionVersion: 9n,
       }),
-    ).toEqual({ table: { tableId: ID, version: 9n, rule: null } });
+    ).toEqual({ table: { tableId: ID, version: 9n, sequence: 5n, rule: null } });
     expect(
       read("policy.environment.cleared", EnvironmentRetentionClearedSchema, {
         environmentId: ID,

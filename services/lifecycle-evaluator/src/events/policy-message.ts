@@ -32,10 +32,10 @@ export function readPolicyMessage(delivery: Delivery): PolicyChange | null {
         setBy: textField(message.setBy, "set_by"),
         setAt: timeField(message.setAt, "set_at"),
       };
-      return { table: tableChange(message, rule) };
+      return { table: tableChange(message, rule, delivery) };
     }
     case "policy.table.cleared":
-      return { table: tableChange(delivery.decode(TableRetentionClearedSchema), null) };
+      return { table: tableChange(delivery.decode(TableRetentionClearedSchema), null, delivery) };
     case "policy.environment.set": {
       const message = delivery.decode(EnvironmentRetentionSetSchema);
       const rule = {
@@ -57,11 +57,13 @@ export function readPolicyMessage(delivery: Delivery): PolicyChange | null {
 function tableChange(
   message: { readonly tableId: string; readonly retentionVersion: bigint },
   rule: TableRuleChange["rule"],
+  { event }: Delivery,
 ): TableRuleChange {
   return {
     tableId: idField(message.tableId, "table_id"),
     rule,
     version: versionField(message.retentionVersion, "retention_version"),
+    sequence: event.sequence ?? 0n,
   };
 }
 

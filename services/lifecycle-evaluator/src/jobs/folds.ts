@@ -22,6 +22,7 @@ import { applyBatch } from "../events/apply-batch.ts";
 import { applyReplayed } from "../events/apply-replayed.ts";
 import { catalogFold } from "../events/catalog-fold.ts";
 import { policyFold } from "../events/policy-fold.ts";
+import { readAhead } from "../events/read-ahead.ts";
 import type { StreamFold } from "../events/stream-fold.ts";
 import type { EvaluatorMetrics } from "../metrics.ts";
 import { SERVICE } from "../service-name.ts";
@@ -50,7 +51,7 @@ export interface FoldTiming {
   readonly missingForMs: number;
 }
 
-/** Messages per batch: enough to make a statement worth its while, few enough to be done in a second. */
+/** Messages that are pulled at once; a batch is what came while the one before it was stored. */
 const BATCH = 2_000;
 const GAUGES_EVERY_MS = 5_000;
 
@@ -110,14 +111,16 @@ function startStreamFold<M>(
   fold: StreamFold<M>,
 ): Stoppable {
   const { stream } = fold;
+  const ahead = readAhead(fold);
   return startOrderedFold({
     nats,
     stream,
     consumerName: `${SERVICE}-${stream.toLowerCase()}`,
     batch: BATCH,
     position: () => loadPosition(pool, stream),
+    onPulled: ahead.onPulled,
     async handle(deliveries: readonly Delivery[], batch) {
-      await applyBatch({ pool, token }, fold, deliveries, batch);
+      await applyBatch({ pool, token }, ahead.fold, deliveries, batch);
       counters.folded.inc({ stream }, deliveries.length);
     },
     onLoss: (loss) => recordLoss({ pool, token, metrics: counters }, loss),

@@ -4,6 +4,7 @@ import { SWEEP_REQUESTED } from "../app/request-sweep.ts";
 import { runSweep } from "../app/run-sweep.ts";
 import { startNextSweep } from "../app/start-next-sweep.ts";
 import { SCHEDULER_LEASE } from "../app/sweep-lease.ts";
+import { watchClock } from "../app/watch-clock.ts";
 import { Alarm } from "./alarm.ts";
 
 const LOOK_EVERY_MS = 500;
@@ -35,11 +36,12 @@ async function sweepWhileHeld(deps: EvaluatorDeps, lease: Lease, alarm: Alarm): 
   signal.addEventListener("abort", () => deps.metrics.held.reset());
   while (!signal.aborted) {
     try {
-      const sweepId = await startNextSweep(deps, lease);
-      if (sweepId === null) {
+      // The clock is looked at with every turn, also while nothing is due, or everything is held.
+      const sweep = (await watchClock(deps, lease)) ? await startNextSweep(deps, lease) : null;
+      if (sweep === null) {
         await alarm.wait(LOOK_EVERY_MS, signal);
       } else {
-        await runSweep(deps, sweepId, lease);
+        await runSweep(deps, sweep, lease);
       }
     } catch (error) {
       if (!signal.aborted) {

@@ -1,5 +1,6 @@
 import type { Queryable } from "@lapse/kit";
 import { advance, type DueCursor, type DuePlace, type DueSource } from "../domain/due-order.ts";
+import { dueRetention } from "../domain/due-retention.ts";
 import type { TableFacts } from "../domain/table-facts.ts";
 import { FACTS, type FactsRow, toTableFacts } from "./table-facts.ts";
 
@@ -12,6 +13,26 @@ export interface DueQuery {
   readonly cursor: DueCursor;
   /** Of this environment only. */
   readonly environmentId?: string;
+  /** Of these tenants and environments only; of all, unless given. */
+  readonly scope?: DueScope;
+  /** Of these tables only; of all, unless given. */
+  readonly readable?: ReadableTables;
+}
+
+/** What of the tables that are due is left out. */
+export interface DueScope {
+  /** Null: every tenant. */
+  readonly tenant: string | null;
+  readonly exceptTenants: readonly string[];
+  /** By environment: only what expires at or before this instant; null: nothing. */
+  readonly limits: ReadonlyMap<string, Date | null>;
+}
+
+/** The tables that somebody may read who may not read all. */
+export interface ReadableTables {
+  /** Reads its own. */
+  readonly owner: string;
+  readonly granted: readonly string[];
 }
 
 /** A table that the indexes say is due, where it stands in them, and all that is known of it. */
@@ -20,6 +41,8 @@ export interface DueTable {
   readonly facts: TableFacts;
 }
 
+const READABLE = "and (t.owner = $13 or t.table_id = any($14::uuid[]))";
+
 /**
  * For each environment that is not protected, the first tables due by their own rule and the first due by
  * the environment's: two probes of an index, of the same size whether it has ten tables or ten million. An
@@ -27,17 +50,20 @@ export interface DueTable {
  * Where a probe gave all it was asked for ($8), its source may go on: nothing after the last table of the
  * first such source is taken yet.
  */
-export const DUE_TABLES = `
+const dueTables = (readable = ""): string => `
   with passed as (
     select * from unnest($3::uuid[], $4::text[], $5::timestamptz[], $6::uuid[])
       as p (environment_id, source, at, table_id)
   ), environment as (
-    select e.environment_id,
+    select e.environment_id, least($1, l.until) as horizon,
       make_interval(secs => e.retention_days::bigint * b.day_seconds) as period,
       greatest(e.retention_set_at, b.signal_floor_at) as counts_from
     from environment_state e
     cross join (select day_seconds, signal_floor_at from evaluation_basis limit 1) b
+    left join unnest($9::uuid[], $10::timestamptz[]) as l (environment_id, until)
+      on l.environment_id = e.environment_id
     where not e.protected and not e.deleted and ($7::uuid is null or e.environment_id = $7)
+      and ($11::text is null or e.tenant = $11) and e.tenant <> all($12::text[])
   ), probed as (
     (
       select e.environment_id, 'table' as source, d.own_due_at as at, d.table_id, d.own_due_at as expires_at, d.nth
@@ -47,7 +73,7 @@ export const DUE_TABLES = `
         select h.*, row_number() over () as nth from (
           select t.own_due_at, t.table_id from table_state t
           where t.environment_id = e.environment_id and t.expires_by = 'table' and t.own_due_at is not null
-            and t.own_due_at <= $1
+            and t.own_due_at <= e.horizon ${readable}
             and (t.own_due_at, t.table_id) > (
               coalesce(p.at, '-infinity'), coalesce(p.table_id, '00000000-0000-0000-0000-000000000000'))
           order by t.own_due_at, t.table_id
@@ -65,14 +91,14 @@ export const DUE_TABLES = `
         select h.*, row_number() over () as nth from (
           select t.last_activity_at, t.table_id from table_state t
           where t.environment_id = e.environment_id and t.expires_by = 'environment'
-            and t.last_activity_at <= $1 - e.period
+            and t.last_activity_at <= e.horizon - e.period ${readable}
             and (t.last_activity_at, t.table_id) > (
               coalesce(p.at, '-infinity'), coalesce(p.table_id, '00000000-0000-0000-0000-000000000000'))
           order by t.last_activity_at, t.table_id
           limit $8
         ) h
       ) d
-      where e.counts_from + e.period <= $1
+      where e.counts_from + e.period <= e.horizon
     )
   ), cut as (
     select expires_at, environment_id, source, at, table_id from probed where nth = $8
@@ -94,12 +120,17 @@ export const DUE_TABLES = `
   cross join (select day_seconds, signal_floor_at from evaluation_basis limit 1) b
   order by due.expires_at, due.environment_id, due.source, due.at, due.table_id`;
 
+/** The statement over all tables. */
+export const DUE_TABLES = dueTables();
+const DUE_READABLE_TABLES = dueTables(READABLE);
+
 /** The parameters of {@link DUE_TABLES}; `depth` is how far each source is read. */
 export function dueTablesValues(
-  { horizon, limit, cursor, environmentId }: DueQuery,
+  { horizon, limit, cursor, environmentId, scope, readable }: DueQuery,
   depth: number,
 ): unknown[] {
   const places = [...cursor.values()];
+  const limits = [...(scope?.limits ?? [])];
   return [
     horizon,
     limit,
@@ -109,6 +140,11 @@ export function dueTablesValues(
     places.map(({ tableId }) => tableId),
     environmentId ?? null,
     depth,
+    limits.map(([environment]) => environment),
+    limits.map(([, until]) => until ?? "-infinity"),
+    scope?.tenant ?? null,
+    scope?.exceptTenants ?? [],
+    ...(readable === undefined ? [] : [readable.owner, readable.granted]),
   ];
 }
 
@@ -132,8 +168,8 @@ export async function findDueTables(tx: Queryable, query: DueQuery): Promise<rea
   for (let depth = FIRST_DEPTH; ; depth *= DEEPER) {
     const limit = query.limit - found.length;
     const { tables, more } = await probe(tx, { ...query, limit, cursor }, Math.min(depth, limit));
-    found.push(...tables);
-    if (!more || found.length === query.limit) {
+    found.push(...tables.filter((table) => !isReadSince(table, query.horizon)));
+    if (!(more || tables.length === limit) || found.length === query.limit) {
       return found;
     }
     cursor = advance(
@@ -141,6 +177,14 @@ export async function findDueTables(tx: Queryable, query: DueQuery): Promise<rea
       tables.map(({ place }) => place),
     );
   }
+}
+
+/**
+ * The indexes are told of reads up to a minute late (MERGE_AFTER_MS): a table that has been read meanwhile is
+ * not due after all. Any other that the arithmetic does not call due is a fault, and for the caller to see.
+ */
+function isReadSince({ facts }: DueTable, horizon: Date): boolean {
+  return facts.lastActivityKind === "read" && dueRetention(facts, horizon) === null;
 }
 
 type DueRow = FactsRow & { source: DueSource; at: Date; more: boolean };
@@ -152,8 +196,9 @@ async function probe(
   depth: number,
 ): Promise<{ readonly tables: readonly DueTable[]; readonly more: boolean }> {
   const { rows } = await tx.query<DueRow>({
-    name: "find-due-tables",
-    text: DUE_TABLES,
+    ...(query.readable === undefined
+      ? { name: "find-due-tables", text: DUE_TABLES }
+      : { name: "find-due-readable-tables", text: DUE_READABLE_TABLES }),
     values: dueTablesValues(query, depth),
   });
   return { tables: rows.map(toDueTable), more: rows[0]?.more ?? false };

@@ -26,11 +26,11 @@ export async function saveSweepAnswers(
         set outcome = a.outcome, reason = a.reason, answered_at = now()
         from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) as a (sweep_id, table_id, outcome, reason)
         where c.sweep_id = a.sweep_id and c.table_id = a.table_id and c.outcome in ('issued', 'unanswered')
-        returning c.sweep_id, c.outcome, c.reason
+        returning c.sweep_id, c.tenant, c.outcome, c.reason
       ), tallied as (
-        insert into sweep_tally as t (sweep_id, outcome, reason, tables)
-        select sweep_id, outcome, reason, count(*) from answered group by 1, 2, 3 order by 1, 2, 3
-        on conflict (sweep_id, outcome, reason) do update set tables = t.tables + excluded.tables
+        insert into sweep_tally as t (sweep_id, tenant, outcome, reason, tables)
+        select sweep_id, tenant, outcome, reason, count(*) from answered group by 1, 2, 3, 4 order by 1, 2, 3, 4
+        on conflict (sweep_id, tenant, outcome, reason) do update set tables = t.tables + excluded.tables
       )
       select outcome, count(*)::integer as tables from answered group by outcome`,
     values: [

@@ -22,9 +22,11 @@ export async function insertCandidates(
        select $1, c.table_id, c.tenant, c.name, now()
        from unnest($2::uuid[], $3::text[], $4::text[]) as c (table_id, tenant, name)
        on conflict do nothing
-       returning table_id
+       returning table_id, tenant
      ), counted as (
-       update sweep set due = due + (select count(*) from issued) where sweep_id = $1
+       insert into sweep_tenant as t (sweep_id, tenant, due)
+       select $1, tenant, count(*) from issued group by tenant order by tenant
+       on conflict (sweep_id, tenant) do update set due = t.due + excluded.due
      )
      select table_id from issued`,
     [

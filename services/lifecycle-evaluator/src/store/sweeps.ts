@@ -1,26 +1,48 @@
-import type { Queryable } from "@lapse/kit";
+import { ANY_TENANT, type Queryable } from "@lapse/kit";
 import type { HeldReason, StreamPosition, Sweep, SweepStatus } from "../domain/sweep.ts";
 
 interface SweepRow extends Record<string, unknown> {
   sweep_id: string;
   status: SweepStatus;
+  tenant: string;
   requested_by: string;
   started_at: Date | null;
   finished_at: Date | null;
   fence: { stream: string; sequence: string }[];
   due: number;
   capped: boolean;
+  held_environments: string[];
   held_reason: string;
   tally: { outcome: "dropped" | "kept" | "failed"; reason: string; tables: number }[];
 }
 
+/** As a tenant ($1) sees it: its own tables are counted, and who asked for it is told to their own tenant. */
 const SWEEPS = `
-  select s.sweep_id, s.status, s.requested_by, s.started_at, s.finished_at, s.fence, s.due, s.capped,
-    s.held_reason,
+  select s.sweep_id, s.status, s.tenant, s.started_at, s.finished_at, s.fence, s.held_reason,
+    case when $1::text is null or s.tenant = $1 then s.requested_by else '' end as requested_by,
+    own.due, own.capped, own.held_environments,
     coalesce(
-      (select json_agg(t order by t.outcome, t.reason) from sweep_tally t where t.sweep_id = s.sweep_id),
+      (
+        select json_agg(t order by t.outcome, t.reason)
+        from (
+          select outcome, reason, sum(tables)::integer as tables from sweep_tally
+          where sweep_id = s.sweep_id and ($1::text is null or tenant = $1)
+          group by outcome, reason
+        ) t
+      ),
       '[]') as tally
-  from sweep s`;
+  from sweep s
+  cross join lateral (
+    select coalesce(sum(due), 0)::integer as due, coalesce(bool_or(capped), false) as capped,
+      array(
+        select unnest(held_environments) from sweep_tenant
+        where sweep_id = s.sweep_id and ($1::text is null or tenant = $1)
+        order by 1
+      ) as held_environments
+    from sweep_tenant
+    where sweep_id = s.sweep_id and ($1::text is null or tenant = $1)
+  ) own
+  where ($1::text is null or s.tenant in ($1, '${ANY_TENANT}'))`;
 
 function toSweep(row: SweepRow): Sweep {
   const count = (outcome: string): number =>
@@ -30,6 +52,7 @@ function toSweep(row: SweepRow): Sweep {
   return {
     sweepId: row.sweep_id,
     status: row.status,
+    tenant: row.tenant,
     requestedBy: row.requested_by,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
@@ -43,13 +66,21 @@ function toSweep(row: SweepRow): Sweep {
     ),
     failed: count("failed"),
     capped: row.capped,
+    heldEnvironments: row.held_environments,
     heldReason: row.held_reason,
   };
 }
 
-/** The sweep; undefined: there is none of that id, or its record is deleted. */
-export async function loadSweep(db: Queryable, sweepId: string): Promise<Sweep | undefined> {
-  const { rows } = await db.query<SweepRow>(`${SWEEPS} where s.sweep_id = $1`, [sweepId]);
+/** As whom a record is read: a tenant, or (null) a service, which sees those of all. */
+export type Viewer = string | null;
+
+/** The sweep; undefined: there is none of that id that the viewer's tables are in, or its record is deleted. */
+export async function loadSweep(
+  db: Queryable,
+  sweepId: string,
+  viewer: Viewer,
+): Promise<Sweep | undefined> {
+  const { rows } = await db.query<SweepRow>(`${SWEEPS} and s.sweep_id = $2`, [viewer, sweepId]);
   const [row] = rows;
   return row && toSweep(row);
 }
@@ -57,38 +88,60 @@ export async function loadSweep(db: Queryable, sweepId: string): Promise<Sweep |
 /** The newest first, those before `before` only. */
 export async function listSweeps(
   db: Queryable,
-  { before, limit }: { readonly before: string | null; readonly limit: number },
+  {
+    before,
+    limit,
+    viewer,
+  }: { readonly before: string | null; readonly limit: number; readonly viewer: Viewer },
 ): Promise<readonly Sweep[]> {
   const { rows } = await db.query<SweepRow>(
-    `${SWEEPS} where $1::uuid is null or s.sweep_id < $1 order by s.sweep_id desc limit $2`,
-    [before, limit],
+    `${SWEEPS} and ($2::uuid is null or s.sweep_id < $2) order by s.sweep_id desc limit $3`,
+    [viewer, before, limit],
   );
   return rows.map(toSweep);
 }
 
-/** The sweep that started last, `except` left out; undefined: none has. */
-export async function loadLastSweep(db: Queryable, except?: string): Promise<Sweep | undefined> {
+/** The sweep that the viewer's tables were in and that started last, `except` left out; undefined: none has. */
+export async function loadLastSweep(
+  db: Queryable,
+  { viewer, except }: { readonly viewer: Viewer; readonly except?: string },
+): Promise<Sweep | undefined> {
   const { rows } = await db.query<SweepRow>(
-    `${SWEEPS} where s.started_at is not null and s.sweep_id is distinct from $1::uuid
+    `${SWEEPS} and s.started_at is not null and s.sweep_id is distinct from $2::uuid
      order by s.started_at desc, s.sweep_id desc limit 1`,
-    [except ?? null],
+    [viewer, except ?? null],
   );
   const [row] = rows;
   return row && toSweep(row);
 }
 
-/** Asks for a sweep; the id of the one that waits, which may be another's. */
+/** Whether the last sweep of the schedule was held, and so has dropped nothing. */
+export async function wasLastScheduledHeld(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ held: boolean }>(
+    `select status = 'held' as held from sweep where tenant = $1 and started_at is not null
+     order by started_at desc, sweep_id desc limit 1`,
+    [ANY_TENANT],
+  );
+  return rows[0]?.held ?? false;
+}
+
+/** Asks for a sweep of a tenant's tables; the id of the one that waits, which may be another's. */
 export async function requestSweep(
   tx: Queryable,
-  { sweepId, requestedBy }: { readonly sweepId: string; readonly requestedBy: string },
+  {
+    sweepId,
+    tenant,
+    requestedBy,
+  }: { readonly sweepId: string; readonly tenant: string; readonly requestedBy: string },
 ): Promise<string> {
   const { rows } = await tx.query<{ sweep_id: string }>(
-    `insert into sweep (sweep_id, status, requested_by) values ($1, 'requested', $2)
-     on conflict (status) where status = 'requested'
+    `insert into sweep (sweep_id, status, tenant, requested_by, requested_at)
+     values ($1, 'requested', $2, $3, now())
+     on conflict (tenant) where status = 'requested'
      -- Changes nothing, and has the row that was there returned.
      do update set requested_by = sweep.requested_by
      returning sweep_id`,
-    [sweepId, requestedBy],
+    [sweepId, tenant, requestedBy],
   );
   const [row] = rows;
   if (row === undefined) {
@@ -97,23 +150,40 @@ export async function requestSweep(
   return row.sweep_id;
 }
 
-/** The sweep somebody waits for; undefined: nobody does. */
-export async function findRequestedSweep(
-  tx: Queryable,
-): Promise<{ readonly sweepId: string; readonly requestedBy: string } | undefined> {
-  const { rows } = await tx.query<{ sweep_id: string; requested_by: string }>(
-    `select sweep_id, requested_by from sweep where status = 'requested'`,
+/** A sweep that somebody waits for. */
+export interface RequestedSweep {
+  readonly sweepId: string;
+  readonly tenant: string;
+  readonly requestedAt: Date;
+}
+
+/** The sweep that somebody has waited for longest; undefined: nobody waits. */
+export async function findRequestedSweep(tx: Queryable): Promise<RequestedSweep | undefined> {
+  const { rows } = await tx.query<{ sweep_id: string; tenant: string; requested_at: Date }>(
+    `select sweep_id, tenant, requested_at from sweep where status = 'requested'
+     order by requested_at, sweep_id limit 1`,
   );
   const [row] = rows;
-  return row && { sweepId: row.sweep_id, requestedBy: row.requested_by };
+  return row && { sweepId: row.sweep_id, tenant: row.tenant, requestedAt: row.requested_at };
+}
+
+/** Records sweeps as held that tenants wait for which have paused since. */
+export async function holdPausedRequests(tx: Queryable): Promise<void> {
+  await tx.query(
+    `update sweep s set status = 'held', started_at = now(), finished_at = now(), held_reason = 'paused'
+     from sweep_pause p where s.status = 'requested' and p.tenant = s.tenant`,
+  );
 }
 
 /** Records that a sweep runs from now on; it is stored if the schedule starts it. */
-export async function startSweep(tx: Queryable, sweepId: string): Promise<void> {
+export async function startSweep(
+  tx: Queryable,
+  { sweepId, tenant }: { readonly sweepId: string; readonly tenant: string },
+): Promise<void> {
   await tx.query(
-    `insert into sweep (sweep_id, status, started_at) values ($1, 'running', now())
+    `insert into sweep (sweep_id, status, tenant, started_at) values ($1, 'running', $2, now())
      on conflict (sweep_id) do update set status = 'running', started_at = now()`,
-    [sweepId],
+    [sweepId, tenant],
   );
 }
 
@@ -139,16 +209,42 @@ export async function recordFence(
   ]);
 }
 
-/** Records the end of a sweep; when that is. */
-export async function completeSweep(
+/** Notes which environments the breaker keeps out of a sweep, by tenant. */
+export async function recordHeldEnvironments(
   tx: Queryable,
   sweepId: string,
-  { capped }: { readonly capped: boolean },
-): Promise<Date> {
+  held: readonly { readonly tenant: string; readonly environment: string }[],
+): Promise<void> {
+  await tx.query(
+    `insert into sweep_tenant (sweep_id, tenant, held_environments)
+     select $1, h.tenant, array_agg(h.environment order by h.environment)
+     from unnest($2::text[], $3::text[]) as h (tenant, environment)
+     group by h.tenant
+     on conflict (sweep_id, tenant) do update set held_environments = excluded.held_environments`,
+    [sweepId, held.map(({ tenant }) => tenant), held.map(({ environment }) => environment)],
+  );
+}
+
+/** Notes of which tenants the cap has left tables to the next sweep. */
+export async function recordCapped(
+  tx: Queryable,
+  sweepId: string,
+  tenants: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `insert into sweep_tenant (sweep_id, tenant, capped)
+     select $1, t, true from unnest($2::text[]) as t
+     on conflict (sweep_id, tenant) do update set capped = true`,
+    [sweepId, tenants],
+  );
+}
+
+/** Records the end of a sweep; when that is. */
+export async function completeSweep(tx: Queryable, sweepId: string): Promise<Date> {
   const { rows } = await tx.query<{ finished_at: Date }>(
-    `update sweep set status = 'completed', finished_at = now(), capped = $2 where sweep_id = $1
+    `update sweep set status = 'completed', finished_at = now() where sweep_id = $1
      returning finished_at`,
-    [sweepId, capped],
+    [sweepId],
   );
   const [row] = rows;
   if (row === undefined) {

@@ -1,6 +1,6 @@
 import type { Queryable } from "@lapse/kit";
 import type { EnvironmentRetention, TableKind, TableRetention } from "@lapse/rules";
-import type { ActivityKind } from "../domain/activity.ts";
+import { type ActivityKind, isLater } from "../domain/activity.ts";
 import type { TableFacts, TableState } from "../domain/table-facts.ts";
 
 /** A row of {@link FACTS}. */
@@ -19,6 +19,7 @@ export interface FactsRow extends Record<string, unknown> {
   restored_at: Date | null;
   last_activity_at: Date | null;
   last_activity_kind: ActivityKind | null;
+  last_read_at: Date | null;
   rule_kind: "days" | "on" | "never" | null;
   rule_days: number | null;
   rule_on: string | null;
@@ -37,8 +38,8 @@ export interface FactsRow extends Record<string, unknown> {
 /** What is read of a table `t`, its environment `e` (which may be missing) and the basis `b`. */
 export const FACTS = `
   t.table_id, t.tenant, t.environment_id, e.name as environment, t.namespace, t.name, t.owner, t.kind, t.state,
-  t.project_asset, e.protected, t.restored_at, t.last_activity_at, t.last_activity_kind,
-  t.rule_kind, t.rule_days, t.rule_on, t.rule_set_by, t.rule_set_at,
+  t.project_asset, e.protected or e.deleted as protected, t.restored_at, t.last_activity_at, t.last_activity_kind,
+  last_read_of(t.table_id) as last_read_at, t.rule_kind, t.rule_days, t.rule_on, t.rule_set_by, t.rule_set_at,
   e.retention_days, e.retention_set_by, e.retention_set_at,
   t.change_version, t.retention_version, e.policy_version, b.signal_floor_at, b.day_seconds`;
 
@@ -60,7 +61,21 @@ export async function loadTableFacts(
   return rows.map(toTableFacts);
 }
 
-/** The facts in a row of {@link FACTS}. An environment nobody has spoken of keeps its tables. */
+/** Whether somebody owns a live table of the environment. */
+export async function ownsTableIn(
+  db: Queryable,
+  environmentId: string,
+  owner: string,
+): Promise<boolean> {
+  const { rows } = await db.query<{ owns: boolean }>(
+    `select exists (
+       select from table_state where environment_id = $1 and owner = $2 and state = 'live') as owns`,
+    [environmentId, owner],
+  );
+  return rows[0]?.owns ?? false;
+}
+
+/** The facts in a row of {@link FACTS}. An environment nobody has spoken of, or that is gone, keeps its tables. */
 export function toTableFacts(row: FactsRow): TableFacts {
   return {
     tableId: row.table_id,
@@ -75,8 +90,7 @@ export function toTableFacts(row: FactsRow): TableFacts {
     projectAsset: row.project_asset,
     environmentProtected: row.protected ?? true,
     restoredAt: row.restored_at,
-    lastActivityAt: row.last_activity_at,
-    lastActivityKind: row.last_activity_kind,
+    ...lastActivity(row),
     tableRule: tableRule(row),
     environmentRule: environmentRule(row),
     changeVersion: row.change_version,
@@ -85,6 +99,17 @@ export function toTableFacts(row: FactsRow): TableFacts {
     signalFloorAt: row.signal_floor_at,
     daySeconds: row.day_seconds,
   };
+}
+
+/** The row of a table may not have been told of its last read yet; then the history of its reads knows more. */
+function lastActivity({
+  last_activity_at: at,
+  last_activity_kind: kind,
+  last_read_at: readAt,
+}: FactsRow): Pick<TableFacts, "lastActivityAt" | "lastActivityKind"> {
+  return readAt !== null && (at === null || kind === null || isLater(+readAt, "read", +at, kind))
+    ? { lastActivityAt: readAt, lastActivityKind: "read" }
+    : { lastActivityAt: at, lastActivityKind: kind };
 }
 
 function tableRule(row: FactsRow): TableRetention | null {

@@ -32,10 +32,10 @@ export async function labDatabase(name: string): Promise<LabDatabase> {
     async clear() {
       await pool.query(`
         truncate table_state, environment_state, fold_position, table_read_day, table_read_source,
-          sweep, sweep_candidate, sweep_tally, lapse_kit.outbox, lapse_kit.outbox_stream, lapse_kit.inbox`);
+          sweep, sweep_candidate, sweep_tally, sweep_tenant, sweep_hold, sweep_pause, lapse_kit.clock_watch,
+          lapse_kit.clock_hold, lapse_kit.outbox, lapse_kit.outbox_stream, lapse_kit.inbox`);
       await pool.query(`update evaluation_basis set day_seconds = 86400, signal_floor_at = null`);
-      await pool.query(`
-        update sweep_control set paused = false, paused_by = '', pause_reason = '', last_started_at = null`);
+      await pool.query(`update sweep_control set last_started_at = null`);
     },
     async close() {
       await pool.end();

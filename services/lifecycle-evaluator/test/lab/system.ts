@@ -61,6 +61,37 @@ export class System {
     return there(sweep);
   }
 
+  /** Has the tables of every tenant swept, as the schedule does, and waits for its end. */
+  async sweepAll(): Promise<Sweep> {
+    const { sweep } = await this.evaluator.client.runSweep({ waitSeconds: 30 });
+    return there(sweep);
+  }
+
+  /** Every row of every table of the database but the leases, which are renewed all the time. */
+  async contents(): Promise<readonly unknown[]> {
+    const { rows: names } = await this.pool.query<{ name: string }>(
+      `select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables
+       where relname not in ('lease') order by 1`,
+    );
+    return Promise.all(
+      names.map(async ({ name }) => [
+        name,
+        (await this.pool.query(`select t::text from ${name} t order by 1`)).rows,
+      ]),
+    );
+  }
+
+  /** Runs `work` while the broker is away. */
+  async withoutBroker(work: () => Promise<void>): Promise<void> {
+    const broker = there(this.#broker);
+    await broker.stop();
+    try {
+      await work();
+    } finally {
+      await broker.start();
+    }
+  }
+
   /** Tables of one environment, the first one used longest ago, `days` days and more; their ids. */
   async tables(environmentId: string, count: number, days = 300, init: TableInit = {}) {
     const made: string[] = [];

@@ -1,7 +1,7 @@
 import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import {
   type CallContext,
-  type IdempotentCall,
+  idempotentCallOf,
   once,
   type Pool,
   type Queryable,
@@ -25,7 +25,7 @@ export async function answeredBefore<Desc extends DescMessage>(
   const none = new Error("not answered before");
   try {
     return await withTransaction(pool, (tx) =>
-      once(tx, identityOf(call), schema, () => Promise.reject(none)),
+      once(tx, idempotentCallOf(call), schema, () => Promise.reject(none)),
     );
   } catch (error) {
     if (error === none) {
@@ -49,7 +49,7 @@ export async function answerOnce<Desc extends DescMessage>(
   },
 ): Promise<MessageShape<Desc>> {
   let isFirst = false;
-  const answer = await once(tx, identityOf(call), schema, () => {
+  const answer = await once(tx, idempotentCallOf(call), schema, () => {
     isFirst = true;
     return run.work();
   });
@@ -57,13 +57,4 @@ export async function answerOnce<Desc extends DescMessage>(
     await run.repeated();
   }
   return answer;
-}
-
-function identityOf({
-  idempotencyKey: key,
-  principal: { tenant },
-  method,
-  requestBytes,
-}: CallContext): IdempotentCall {
-  return { key, tenant, method, requestBytes };
 }

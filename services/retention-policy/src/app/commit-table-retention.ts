@@ -44,7 +44,7 @@ export async function commitTableRetention(
   const { former, previous } = judgement;
   const lastActivityAt = lastActivityAfter(former?.lastActivityAt ?? null, touched.lastChangedAt);
   const expiry = tableExpiry(touched, { tableRule, environmentRule, dayLength }, lastActivityAt);
-  const shortened = former === null ? null : isShortened(former.expiresAt, expiry.expiresAt);
+  const shortened = isSooner(former, expiry.expiresAt);
   await appendDecision(
     tx,
     {
@@ -73,6 +73,14 @@ export async function commitTableRetention(
     now,
   );
   return { stored, expiry, lastActivityAt, shortened };
+}
+
+/** Null where only the evaluator knows. What does not expire now expires no sooner, whenever it did before. */
+function isSooner(former: FormerExpiry | null, after: Date | null): boolean | null {
+  if (after === null) {
+    return false;
+  }
+  return former === null ? null : isShortened(former.expiresAt, after);
 }
 
 /** `expires_at` is left out where the evaluator did not say, and null where the table did not expire. */

@@ -1,4 +1,4 @@
-import { ANY_TENANT, type CallContext } from "@lapse/kit";
+import { ANY_TENANT, type CallContext, hasRight } from "@lapse/kit";
 import type { PolicyDeps } from "../deps.ts";
 import {
   findEnvironmentRetention,
@@ -20,14 +20,21 @@ export async function getEnvironmentRetention(
   return findEnvironmentRetention(pool, id);
 }
 
-/** What is set for those of the environments that are of the caller's tenant. */
+/** What is set for those of the environments that the caller may see. */
 export async function batchGetEnvironmentRetentions(
-  { pool }: Pick<PolicyDeps, "pool">,
+  { pool, catalog }: Pick<PolicyDeps, "pool" | "catalog">,
   environmentIds: readonly string[],
-  { principal }: CallContext,
+  call: CallContext,
 ): Promise<StoredEnvironmentRetention[]> {
   const found = await findEnvironmentRetentions(pool, environmentIds);
-  return principal.tenant === ANY_TENANT
-    ? found
-    : found.filter(({ tenant }) => tenant === principal.tenant);
+  const { principal } = call;
+  if (principal.tenant === ANY_TENANT) {
+    return found;
+  }
+  const own = found.filter(({ tenant }) => tenant === principal.tenant);
+  if (own.length === 0 || hasRight(principal, "table.read")) {
+    return own;
+  }
+  const visible = new Set(await catalog.visibleEnvironments(call));
+  return own.filter(({ environmentId }) => visible.has(environmentId));
 }

@@ -84,10 +84,10 @@ export async function judgeTableRetention(
   return { tableVersion, environmentVersion, previous, former };
 }
 
-function heldRights({ owner }: Table, { principal }: CallContext): HeldRights {
+function heldRights({ owner, rights }: Table, { principal }: CallContext): HeldRights {
   return {
-    "table.write": hasRight(principal, "table.write", { owner }),
-    "table.drop": hasRight(principal, "table.drop", { owner }),
+    "table.write": hasRight(principal, "table.write", { owner, rights }),
+    "table.drop": hasRight(principal, "table.drop", { owner, rights }),
   };
 }
 

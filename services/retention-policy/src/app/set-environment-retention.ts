@@ -53,7 +53,8 @@ export async function setEnvironmentRetention(
   }
   const days = checkRule(parseEnvironmentDays(request.days));
   const environment = await deps.catalog.getEnvironment(request.environmentId, call);
-  if (!hasRight(call.principal, "environment.manage")) {
+  const { rights } = environment;
+  if (!hasRight(call.principal, "environment.manage", { rights })) {
     return denyCall(deps, call, denial(environment));
   }
   return onceMoreIfChanged(() => attempt(deps, environment.id, days, call));

@@ -12,6 +12,7 @@ const TABLE: Table = {
   kind: "managed",
   state: "live",
   owner: "ana",
+  rights: [],
   environmentProtected: false,
   projectAsset: false,
   lastChangedAt: new Date("2026-01-01T00:00:00Z"),

@@ -12,6 +12,8 @@ export interface Table {
   readonly state: TableState;
   /** Subject of the principal who created it. */
   readonly owner: string;
+  /** What the catalog lets the caller do with it, e.g. `table.drop`. */
+  readonly rights: readonly string[];
   readonly environmentProtected: boolean;
   readonly projectAsset: boolean;
   readonly lastChangedAt: Date;
@@ -29,6 +31,8 @@ export interface Environment {
   readonly id: string;
   readonly tenant: string;
   readonly name: string;
+  /** What the catalog lets the caller do in it, e.g. `environment.manage`. */
+  readonly rights: readonly string[];
   /** The version at the last touch for a change of retention; 0 if none. */
   readonly policyVersion: bigint;
 }

@@ -22,6 +22,7 @@ export function toTable(message: TableMessage | undefined): Table {
     kind,
     state,
     owner: message.owner,
+    rights: message.rights,
     environmentProtected: message.environmentProtected,
     projectAsset: message.projectAsset,
     lastChangedAt: timestampDate(message.lastChangedAt),
@@ -36,8 +37,8 @@ export function toEnvironment(message: EnvironmentMessage | undefined): Environm
   if (!message) {
     throw new Error("the catalog answered without the environment");
   }
-  const { environmentId: id, tenant, name, policyVersion } = message;
-  return { id, tenant, name, policyVersion };
+  const { environmentId: id, tenant, name, rights, policyVersion } = message;
+  return { id, tenant, name, rights, policyVersion };
 }
 
 const KINDS: Readonly<Record<number, TableKind>> = {

@@ -9,9 +9,13 @@ export interface Catalog {
   /** Orders a coming change of the table's retention against its drop (T5). */
   touchTable(id: string, call: CallContext): Promise<Table>;
   getEnvironment(id: string, call: CallContext): Promise<Environment>;
+  /** Ids of the environments in which the caller may see anything. */
+  visibleEnvironments(call: CallContext): Promise<string[]>;
   /** Orders a coming change of the environment's retention against every drop in it. */
   touchEnvironment(id: string, call: CallContext): Promise<Environment>;
 }
+
+const PAGE = 1_000;
 
 export function catalogPeer(client: GrpcClient<typeof CatalogService>): Catalog {
   const tableRef = (tableId: string) =>
@@ -28,6 +32,16 @@ export function catalogPeer(client: GrpcClient<typeof CatalogService>): Catalog 
     async getEnvironment(id, call) {
       const { environment } = await client.getEnvironment(environmentRef(id), forwardFrom(call));
       return toEnvironment(environment);
+    },
+    async visibleEnvironments(call) {
+      const ids: string[] = [];
+      let cursor = "";
+      do {
+        const page = await client.listEnvironments({ limit: PAGE, cursor }, forwardFrom(call));
+        ids.push(...page.environments.map(({ environmentId }) => environmentId));
+        cursor = page.nextCursor;
+      } while (cursor !== "");
+      return ids;
     },
     async touchEnvironment(id, call) {
       const { environment } = await client.touchEnvironment(environmentRef(id), forwardFrom(call));

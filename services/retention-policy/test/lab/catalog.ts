@@ -58,6 +58,7 @@ export function labCatalog(): LabCatalog {
         id: newId(),
         tenant: "local",
         name: "dev",
+        rights: [],
         policyVersion: 0n,
         ...change,
       }),
@@ -71,6 +72,7 @@ export function labCatalog(): LabCatalog {
         kind: "managed",
         state: "live",
         owner: "owner",
+        rights: [],
         environmentProtected: false,
         projectAsset: false,
         lastChangedAt: new Date(),
@@ -84,6 +86,10 @@ export function labCatalog(): LabCatalog {
     environment: (id) => known(environments.get(id)),
     getTable: async (id, call) => find(tables, id, call),
     getEnvironment: async (id, call) => find(environments, id, call),
+    visibleEnvironments: async ({ principal }) =>
+      [...environments.values()]
+        .filter(({ tenant, rights }) => tenant === principal.tenant && rights.length > 0)
+        .map(({ id }) => id),
     async touchTable(id, call) {
       await lab.beforeTouch(id);
       const { changeVersion } = find(tables, id, call);

@@ -17,6 +17,7 @@ import { RetentionPolicyService } from "@lapse/proto/policy";
 import { REAL_DAY } from "@lapse/rules";
 import { testDatabase } from "@lapse/test-kit";
 import { policyHandlers } from "../../src/api/handlers.ts";
+import type { Evaluator } from "../../src/peers/evaluator.ts";
 import { type LabCatalog, labCatalog } from "./catalog.ts";
 import { type LabEvaluator, labEvaluator } from "./evaluator.ts";
 import { type WrittenEvent, writtenEvents } from "./outbox.ts";
@@ -49,7 +50,11 @@ const person = (subject: string, ...roles: Role[]): Principal => ({
   kind: "person",
 });
 
-export async function openLab(name: string, at?: () => Date): Promise<Lab> {
+/** `at` stands in for the time, `peer` for the stand-in of the evaluator. */
+export async function openLab(
+  name: string,
+  { at, peer }: { at?: () => Date; peer?: Evaluator } = {},
+): Promise<Lab> {
   const database = await testDatabase({ migrations: MIGRATIONS, name });
   const log = createLogger({ service: "retention-policy", level: "silent" });
   const pool = createPool({ url: database.url, size: 20, applicationName: name, log });
@@ -60,7 +65,10 @@ export async function openLab(name: string, at?: () => Date): Promise<Lab> {
     services: [
       [
         RetentionPolicyService,
-        policyHandlers({ pool, clock, catalog, evaluator, dayLength: REAL_DAY }),
+        policyHandlers({
+          ...{ pool, clock, catalog, dayLength: REAL_DAY },
+          evaluator: peer ?? evaluator,
+        }),
       ],
     ],
     authenticate: async (token) => {

@@ -14,12 +14,13 @@ import {
 import {
   CatalogService,
   type EnvironmentRef,
+  type EnvironmentSchema,
   type TableRef,
   type TableSchema,
 } from "@lapse/proto/catalog";
 import { LifecycleEvaluatorService } from "@lapse/proto/evaluator";
 import { TableKind, TableState } from "@lapse/proto/events";
-import type { Table } from "../../src/domain/table.ts";
+import type { Environment, Table } from "../../src/domain/table.ts";
 import type { LabCatalog } from "./catalog.ts";
 import type { LabEvaluator } from "./evaluator.ts";
 
@@ -50,12 +51,25 @@ export async function servePeers(
       table: toMessage(await catalog.touchTable(idOf(table), noted(call))),
     }),
     async getEnvironment({ environment }, call) {
-      const { id, ...found } = await catalog.getEnvironment(idOf(environment), noted(call));
-      return { environment: { environmentId: id, ...found } };
+      return {
+        environment: toEnvironmentMessage(
+          await catalog.getEnvironment(idOf(environment), noted(call)),
+        ),
+      };
+    },
+    async listEnvironments({ cursor }, call) {
+      // A page each, so that whoever asks must go on.
+      const ids = await catalog.visibleEnvironments(noted(call));
+      const at = cursor === "" ? 0 : Number(cursor);
+      const environments = ids.slice(at, at + 1).map((environmentId) => ({ environmentId }));
+      return { environments, nextCursor: at + 1 < ids.length ? String(at + 1) : "" };
     },
     async touchEnvironment({ environment }, call) {
-      const { id, ...found } = await catalog.touchEnvironment(idOf(environment), noted(call));
-      return { environment: { environmentId: id, ...found } };
+      return {
+        environment: toEnvironmentMessage(
+          await catalog.touchEnvironment(idOf(environment), noted(call)),
+        ),
+      };
     },
   };
   const evaluatorHandlers: Handlers<typeof LifecycleEvaluatorService> = {
@@ -120,12 +134,21 @@ const STATES = {
   purged: TableState.PURGED,
 };
 
+function toEnvironmentMessage({
+  id,
+  rights,
+  ...rest
+}: Environment): MessageInitShape<typeof EnvironmentSchema> {
+  return { ...rest, environmentId: id, rights: [...rights] };
+}
+
 function toMessage(table: Table): MessageInitShape<typeof TableSchema> {
-  const { id, kind, state, lastChangedAt, restoredAt, name: path, ...rest } = table;
+  const { id, kind, state, lastChangedAt, restoredAt, name: path, rights, ...rest } = table;
   const dot = path.lastIndexOf(".");
   return {
     ...rest,
     tableId: id,
+    rights: [...rights],
     namespace: path.slice(0, dot),
     name: path.slice(dot + 1),
     kind: KINDS[kind],

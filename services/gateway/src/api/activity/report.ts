@@ -3,6 +3,7 @@ import type { Api, ApiDeps } from "../http/api.ts";
 import { operation } from "../http/operation.ts";
 import { callOf } from "../http/request-call.ts";
 import { Accepted, type ActivityEventJson, ActivityReport } from "../schemas/activity.ts";
+import { splitFullName } from "../schemas/values.ts";
 import { idRef, nameRef } from "../tables/address.ts";
 
 /** Ten thousand events. */
@@ -33,7 +34,7 @@ export function activityRoutes(api: Api, { peers, broker, now }: ApiDeps): void 
         "events" in body
           ? body.events.map((event, index) => reportedUse(event, `/events/${index}`))
           : [reportedUse(body, "")];
-      await reportActivity({ catalog: peers.catalog, broker, now }, call, uses);
+      await reportActivity({ ...peers, broker, now }, call, uses);
       return reply.code(202).send({ accepted: uses.length });
     },
   );
@@ -44,7 +45,7 @@ function reportedUse(event: ActivityEventJson, at: string): ReportedUse {
   const occurredAt = time === undefined ? undefined : new Date(time);
   if (id !== undefined)
     return { kind, occurredAt, source, table: idRef(id), pointer: `${at}/table_id` };
-  const dot = table.lastIndexOf(".");
-  const ref = nameRef(environment, table.slice(0, dot), table.slice(dot + 1));
+  const { namespace, name } = splitFullName(table);
+  const ref = nameRef(environment, namespace, name);
   return { kind, occurredAt, source, table: ref, pointer: `${at}/table` };
 }

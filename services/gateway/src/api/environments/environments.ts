@@ -5,7 +5,7 @@ import { reading, writing } from "../../app/call.ts";
 import { withRetention } from "../../app/environment-retention.ts";
 import { required } from "../../app/required.ts";
 import type { Api, ApiDeps } from "../http/api.ts";
-import { operation } from "../http/operation.ts";
+import { NoBody, Nothing, operation } from "../http/operation.ts";
 import { callOf } from "../http/request-call.ts";
 import { renderEnvironment } from "../render/environment.ts";
 import { pageOf } from "../render/values.ts";
@@ -116,6 +116,29 @@ export function environmentRoutes(api: Api, { peers }: ApiDeps): void {
       const change = { environment, protected: request.body.protected };
       const answer = await catalog.updateEnvironment(change, writing(call));
       return render(call, answer.environment);
+    },
+  );
+
+  api.delete(
+    "/environments/:env",
+    {
+      schema: operation({
+        id: "deleteEnvironment",
+        tag: "Environments",
+        summary: "Delete an environment",
+        description:
+          "Refused while it is protected, or has tables that are there or can still be brought back: the answer names them.",
+        params: EnvironmentPath,
+        body: NoBody,
+        answer: Nothing,
+        status: 204,
+        problems: [404, 409],
+      }),
+    },
+    async (request, reply) => {
+      const environment = environmentRef(request.params.env);
+      await catalog.deleteEnvironment({ environment }, writing(callOf(request, reply)));
+      return reply.code(204).send();
     },
   );
 }

@@ -23,7 +23,9 @@ export async function documentApi(api: Api): Promise<void> {
       },
       tags: TAGS.map((tag) => ({ ...tag })),
       components: {
-        securitySchemes: { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } },
+        securitySchemes: {
+          bearer: { type: "http", scheme: "bearer", description: "A JWT, or an API key." },
+        },
       },
       security: [{ bearer: [] }],
     },

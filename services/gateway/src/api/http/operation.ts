@@ -51,7 +51,17 @@ interface Operation<P, Q, B, H, A, S> {
   /** 200 unless given. */
   readonly status?: S;
   readonly problems?: readonly ProblemStatus[];
+  /** How failures are told; as problems unless given. */
+  readonly failure?: Failure;
 }
+
+/** The form of a failure's body. */
+interface Failure {
+  readonly type: string;
+  readonly schema: z.ZodType;
+}
+
+const AS_PROBLEM: Failure = { type: "application/problem+json", schema: Problem };
 
 /** The answer of a call that has nothing to say. */
 export const Nothing = z.undefined().meta({ description: "Done." });
@@ -91,7 +101,7 @@ export function operation<
     ...(spec.body && optionalBodies.has(spec.body) && { [OPTIONAL_BODY]: true }),
     response: {
       [status]: answerOf(spec.answer, status),
-      ...Object.fromEntries(problems.map((code) => [code, problem(code)])),
+      ...Object.fromEntries(problems.map((code) => [code, problem(code, spec.failure)])),
     },
   };
   // Types follow the parts that are checked and answered; problems are thrown, never returned.
@@ -126,9 +136,9 @@ const PROBLEMS: Readonly<Record<number, string>> = {
   503: "A service is away; repeat the call.",
 };
 
-const problem = (status: number) => ({
+const problem = (status: number, { type, schema }: Failure = AS_PROBLEM) => ({
   description: PROBLEMS[status],
-  content: { "application/problem+json": { schema: Problem } },
+  content: { [type]: { schema } },
 });
 
 function headers(given: z.ZodType | undefined, write: boolean) {

@@ -68,6 +68,17 @@ export function sendProblem(
   reply: FastifyReply,
   status?: number,
 ): FastifyReply {
+  const { problem } = failing(thrown, request, reply, status);
+  return reply.code(problem.status).type("application/problem+json").send(problem);
+}
+
+/** Prepares the answer to a failure, in whatever form its body will be: headers, and the log's line. */
+export function failing(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status?: number,
+): { readonly error: LapseError; readonly problem: ProblemDetails } {
   const known = FASTIFY_FAULTS[codeOf(thrown) ?? ""];
   const error = known ? known.error() : fromThrown(thrown);
   const problem = problemOf(error, request, status ?? known?.status);
@@ -77,7 +88,7 @@ export function sendProblem(
     reply.header("www-authenticate", `Bearer realm="lapse"${detail}`);
   }
   if (problem.status === 503 || problem.status === 429) reply.header("retry-after", "1");
-  return reply.code(problem.status).type("application/problem+json").send(problem);
+  return { error, problem };
 }
 
 /** The problem that an error is told as. */

@@ -64,6 +64,7 @@ export function callOf(request: FastifyRequest, reply: FastifyReply): Call {
   const read = request.method === "GET" || request.method === "HEAD";
   return {
     principal,
+    method: `${request.method} ${request.routeOptions.url ?? ""}`,
     traceparent,
     signal: read ? untilGone(reply) : undefined,
     idempotencyKey: read || typeof key !== "string" ? undefined : key,

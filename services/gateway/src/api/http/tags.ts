@@ -3,6 +3,7 @@ export const TAGS = [
   { name: "Environments", description: "Named sets of tables, and the retention of all in one." },
   { name: "Tables", description: "Tables, their files and what keeps them from being dropped." },
   { name: "Retention", description: "When tables expire, by which rule, and what expires soon." },
+  { name: "Access", description: "Who may do what, and keys for programs." },
   { name: "Activity", description: "What moves expiry later." },
   { name: "Sweeps", description: "The runs that find what is due." },
   {

@@ -1,10 +1,7 @@
-import {
-  denied,
-  invalid,
-  type ParkedMessage as ParkedMessageView,
-  type Principal,
-} from "@lapse/kit";
+import { denied, invalid, type ParkedMessage as ParkedMessageView } from "@lapse/kit";
 import * as z from "zod";
+import type { Call } from "../../app/call.ts";
+import { recordRefusal } from "../../app/record-refusal.ts";
 import type { Api, ApiDeps } from "../http/api.ts";
 import { NoBody, Nothing, operation } from "../http/operation.ts";
 import { callOf } from "../http/request-call.ts";
@@ -19,8 +16,27 @@ const DiscardQuery = z.strictObject({
   reason: text(500).optional().meta({ description: "Why; it goes to the log." }),
 });
 
+/** As the audit log names what was missing; no right of a tenant opens what is of all. */
+const RIGHT = "parked.manage";
+
 /** `/parked`: messages of all tenants, so for superadmins only. */
-export function parkedRoutes(api: Api, { broker }: ApiDeps): void {
+export function parkedRoutes(api: Api, { peers, broker }: ApiDeps): void {
+  const requireSuperadmin = async (call: Call, id = ""): Promise<void> => {
+    const { subject, roles, kind } = call.principal;
+    if (kind === "service" || roles.includes("superadmin")) return;
+    await recordRefusal(peers, call, {
+      right: RIGHT,
+      resourceKind: "parked",
+      resourceId: id,
+      resourceName: id === "" ? "parked messages" : `parked message ${id}`,
+    });
+    throw denied(
+      "RIGHT_MISSING",
+      `${subject} lacks the role superadmin, which parked messages need: they are of all tenants`,
+      { details: { right: RIGHT, subject } },
+    );
+  };
+
   api.get(
     "/parked",
     {
@@ -33,7 +49,7 @@ export function parkedRoutes(api: Api, { broker }: ApiDeps): void {
       }),
     },
     async (request, reply) => {
-      requireSuperadmin(callOf(request, reply).principal);
+      await requireSuperadmin(callOf(request, reply));
       const { stream, limit, cursor } = request.query;
       const page = await broker.listParked({ stream, limit, after: sequenceOf(cursor) });
       return { items: page.items.map(render), next_cursor: page.next?.toString() ?? null };
@@ -55,10 +71,10 @@ export function parkedRoutes(api: Api, { broker }: ApiDeps): void {
       }),
     },
     async (request, reply) => {
-      const { principal, log } = callOf(request, reply);
-      requireSuperadmin(principal);
+      const call = callOf(request, reply);
+      await requireSuperadmin(call, request.params.id);
       const { subject } = await broker.retryParked(BigInt(request.params.id));
-      log.info({ parked: request.params.id, to: subject }, "a parked message was sent again");
+      call.log.info({ parked: request.params.id, to: subject }, "a parked message was sent again");
       return reply.code(204).send();
     },
   );
@@ -79,22 +95,14 @@ export function parkedRoutes(api: Api, { broker }: ApiDeps): void {
       }),
     },
     async (request, reply) => {
-      const { principal, log } = callOf(request, reply);
-      requireSuperadmin(principal);
+      const call = callOf(request, reply);
+      const { principal, log } = call;
+      await requireSuperadmin(call, request.params.id);
       const { reason = "" } = request.query;
       const why = { actor: principal.subject, reason, log };
       await broker.discardParked(BigInt(request.params.id), why);
       return reply.code(204).send();
     },
-  );
-}
-
-function requireSuperadmin({ subject, roles, kind }: Principal): void {
-  if (kind === "service" || roles.includes("superadmin")) return;
-  throw denied(
-    "RIGHT_MISSING",
-    `${subject} lacks the role superadmin, which parked messages need: they are of all tenants`,
-    { details: { role: "superadmin", subject } },
   );
 }
 

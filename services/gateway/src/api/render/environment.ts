@@ -17,6 +17,7 @@ export function renderEnvironment({ environment, retention }: EnvironmentView): 
     table_bucket: environment.tableBucket,
     created_by: environment.createdBy,
     created_at: instant(environment.createdAt, "environment.created_at"),
+    rights: environment.rights,
   };
 }
 

@@ -1,12 +1,18 @@
 import {
   type RunSweepResponse,
   type Sweep,
+  type SweepHold,
   type SweepOutcome,
   SweepStatus,
 } from "@lapse/proto/evaluator";
-import type { SweepJson, SweepRunJson, SweepWithOutcomesJson } from "../schemas/sweep.ts";
+import type {
+  SweepHoldJson,
+  SweepJson,
+  SweepRunJson,
+  SweepWithOutcomesJson,
+} from "../schemas/sweep.ts";
 import { renderExpiringTable } from "./retention.ts";
-import { count, instant, instantOrNull, textOrNull, word } from "./values.ts";
+import { count, instant, instantOrNull, oneOf, textOrNull, word } from "./values.ts";
 
 const STATUSES = {
   [SweepStatus.REQUESTED]: "requested",
@@ -46,8 +52,26 @@ export const renderSweepWithOutcomes = (
   })),
 });
 
+export function renderSweepHold(hold: SweepHold): SweepHoldJson {
+  const kind = oneOf(["breaker", "clock"], hold.kind, "hold.kind");
+  const ofBreaker = kind === "breaker";
+  return {
+    id: hold.holdId,
+    kind,
+    environment: textOrNull(hold.environment),
+    raised_at: instant(hold.raisedAt, "hold.raised_at"),
+    due: ofBreaker ? hold.due : null,
+    tables: ofBreaker ? hold.tables : null,
+    share: ofBreaker ? hold.share : null,
+    last_seen_at: instantOrNull(hold.lastSeenAt),
+    now: instantOrNull(hold.now),
+    confirmed_by: textOrNull(hold.confirmedBy),
+    confirmed_at: instantOrNull(hold.confirmedAt),
+  };
+}
+
 export const renderSweepRun = (
-  { sweep, wouldDrop }: RunSweepResponse,
+  { sweep, wouldDrop, held }: RunSweepResponse,
   dryRun: boolean,
 ): SweepRunJson => ({
   sweep: sweep ? renderSweep(sweep) : null,
@@ -56,4 +80,5 @@ export const renderSweepRun = (
         expiry ? [{ ...renderExpiringTable(expiry), environment }] : [],
       )
     : null,
+  held: dryRun ? held.map(renderSweepHold) : null,
 });

@@ -1,7 +1,9 @@
 import type { Hold, ListTableFilesResponse } from "@lapse/proto/catalog";
 import type { GetTableReadsResponse } from "@lapse/proto/evaluator";
 import type { TableView } from "../../app/table-expiry.ts";
+import { MASKS, OPERATORS } from "../schemas/access.ts";
 import type { HoldJson, TableFilesJson, TableReadsJson } from "../schemas/table-data.ts";
+
 import { renderTable } from "./table.ts";
 import { count, instant, oneOf, textOrNull } from "./values.ts";
 
@@ -12,6 +14,16 @@ export const renderFiles = (answer: ListTableFilesResponse, view: TableView): Ta
     uri,
     byte_size: count(byteSize),
     row_count: count(rowCount),
+  })),
+  next_cursor: textOrNull(answer.nextCursor),
+  row_filters: answer.rowFilters.map(({ column, operator, values }) => ({
+    column,
+    operator: oneOf(OPERATORS, operator, "filter.operator"),
+    values,
+  })),
+  column_masks: answer.columnMasks.map(({ column, mask }) => ({
+    column,
+    mask: oneOf(MASKS, mask, "mask.mask"),
   })),
   table: renderTable(view),
 });

@@ -2,7 +2,7 @@ import type { Table } from "@lapse/proto/catalog";
 import { TableKind, TableState } from "@lapse/proto/events";
 import type { TableView } from "../../app/table-expiry.ts";
 import type { TableJson } from "../schemas/table.ts";
-import { count, instant, instantOrNull, oneOf, word } from "./values.ts";
+import { count, instant, instantOrNull, oneOf, textOrNull, word } from "./values.ts";
 
 const KINDS = {
   [TableKind.MANAGED]: "managed",
@@ -43,6 +43,8 @@ export function renderTable({ table, expiry }: TableView): TableJson {
     expires_at: instantOrNull(known?.expiresAt),
     expires_soon: known?.expiresSoon ?? false,
     expiry_unknown: expiry === "unknown",
+    rights: table.rights,
+    asset_of: textOrNull(table.assetOf),
     ...drop(table),
   };
 }

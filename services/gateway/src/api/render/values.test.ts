@@ -1,5 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
-import { count, instant, instantOrNull, oneOf, oneOfOrNull, textOrNull, word } from "./values.ts";
+import {
+  count,
+  instant,
+  instantOrNull,
+  oneOf,
+  oneOfOrNull,
+  pageOfAll,
+  textOrNull,
+  word,
+} from "./values.ts";
 
 const fault = expect.objectContaining({ kind: "internal" });
 const thrown = (work: () => unknown): unknown => {
@@ -42,4 +51,21 @@ test("a word outside its closed set is a fault, not passed through", () => {
   expect(oneOfOrNull(["a"], "", "x")).toBeNull();
   expect(word({ 1: "live" }, 1, "x")).toBe("live");
   expect(thrown(() => word({ 1: "live" }, 0, "x"))).toEqual(fault);
+});
+
+test("a list that is whole is paged by its keys, each item once, whatever its order", () => {
+  const all = ["c", "a", "e", "b", "d"];
+  const walk = (limit: number) => {
+    const pages: string[][] = [];
+    let cursor: string | undefined;
+    do {
+      const page = pageOfAll(all, (item) => item, { limit, cursor });
+      pages.push(page.items);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    return pages;
+  };
+  expect(walk(2)).toEqual([["a", "b"], ["c", "d"], ["e"]]);
+  expect(walk(5)).toEqual([["a", "b", "c", "d", "e"]]);
+  expect(pageOfAll([], String, { limit: 1 })).toEqual({ items: [], next_cursor: null });
 });

@@ -48,6 +48,21 @@ export function word<const T extends string>(
   throw internal(new TypeError(`${field} is ${value} in the answer of a service`));
 }
 
+/** A page of a list that a service gives whole: in the order of its keys, after the key that the cursor is. */
+export function pageOfAll<T>(
+  all: readonly T[],
+  keyOf: (item: T) => string,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): { items: T[]; next_cursor: string | null } {
+  const sorted = all
+    .map((item) => ({ item, key: keyOf(item) }))
+    .filter(({ key }) => cursor === undefined || key > cursor)
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  const page = sorted.slice(0, limit);
+  const next = sorted.length > limit ? page.at(-1)?.key : undefined;
+  return { items: page.map(({ item }) => item), next_cursor: next ?? null };
+}
+
 export const pageOf = <T>(items: T[], nextCursor: string) => ({
   items,
   next_cursor: textOrNull(nextCursor),

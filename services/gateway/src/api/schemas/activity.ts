@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { EnvironmentName, GivenInstant, Id, text } from "./values.ts";
+import { EnvironmentName, FullName, GivenInstant, Id, text } from "./values.ts";
 
 /** Events in one call, at most. */
 const MOST_EVENTS = 10_000;
@@ -10,12 +10,7 @@ const ActivityEvent = z
     kind: z.enum(["read", "written", "maintained", "changed"]),
     table_id: Id.optional(),
     environment: EnvironmentName.optional(),
-    table: text(1_300)
-      .regex(/^.+\..+$/s, {
-        error: "write the namespace and the name with a dot between, such as bronze.trial",
-      })
-      .optional()
-      .meta({ examples: ["bronze.trial"] }),
+    table: FullName.optional(),
     occurred_at: GivenInstant.optional().meta({ description: "Absent: now." }),
     source: text(200)
       .min(1)

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { page } from "./pages.ts";
 import { Days } from "./retention.ts";
-import { EnvironmentName, Id, Instant } from "./values.ts";
+import { EnvironmentName, Id, Instant, Rights } from "./values.ts";
 
 /** An environment with its retention. */
 export const Environment = z
@@ -19,6 +19,7 @@ export const Environment = z
     table_bucket: z.string(),
     created_by: z.string(),
     created_at: Instant,
+    rights: Rights,
   })
   .meta({ id: "Environment" });
 

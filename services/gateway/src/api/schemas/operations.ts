@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { page, pageQuery } from "./pages.ts";
-import { Sweep } from "./sweep.ts";
+import { Sweep, SweepHold } from "./sweep.ts";
 import { Count, Instant } from "./values.ts";
 
 /** How the system does. A service that is away is in the list; the answer is there all the same. */
@@ -25,11 +25,35 @@ export const SystemStatus = z
           interval_seconds: Count.meta({ description: "0: sweeps are off, and nothing expires." }),
           next_at: Instant.nullable(),
           last: Sweep.nullable(),
+          holds: z.array(SweepHold).nullable().meta({
+            description:
+              "What waits for a confirmation, the first hundred; null: not known, or not for this caller.",
+          }),
           scheduler: z.string().nullable().meta({ description: "Which process holds the lease." }),
         }),
       })
       .nullable()
-      .meta({ description: "Null while the evaluator does not answer." }),
+      .meta({
+        description: "Null while the evaluator does not answer, or to who may not read tables.",
+      }),
+    purges: z
+      .strictObject({
+        waiting: Count.meta({ description: "Dropped tables whose files are to be deleted." }),
+        clock_hold: z
+          .strictObject({
+            raised_at: Instant,
+            last_seen_at: Instant,
+            now: Instant,
+            confirmed_by: z.string().nullable(),
+          })
+          .nullable()
+          .meta({
+            description:
+              "The database's clock has jumped: no files are deleted until it is confirmed; null: it has not.",
+          }),
+      })
+      .nullable()
+      .meta({ description: "Null while the catalog does not answer, or not to this caller." }),
     outboxes: z.array(
       z.strictObject({
         service: z.string(),

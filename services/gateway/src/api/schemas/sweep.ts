@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { page } from "./pages.ts";
+import { page, pageQuery } from "./pages.ts";
 import { SweepCandidate } from "./retention.ts";
-import { Count, Id, Instant, text } from "./values.ts";
+import { Count, EnvironmentName, Flag, Id, Instant, text } from "./values.ts";
 
 const sweep = {
   id: Id,
@@ -57,10 +57,85 @@ export const SweepRequest = z
   })
   .meta({ id: "SweepRequest", examples: [{ dry_run: true }] });
 
-/** A dry run has `would_drop`, any other run `sweep`. */
+/** What a guard holds back until somebody says that it is meant (T26). */
+export const SweepHold = z
+  .strictObject({
+    id: Id,
+    kind: z.enum(["breaker", "clock"]).meta({
+      description:
+        "`breaker`: too much of an environment is due; `clock`: the database's clock has jumped, and nothing expires.",
+    }),
+    environment: z.string().nullable().meta({ description: "Null: it holds all of them." }),
+    raised_at: Instant,
+    due: Count.nullable().meta({ description: "breaker: tables that are due …" }),
+    tables: Count.nullable().meta({ description: "… of so many that there are." }),
+    share: z.number().nullable().meta({ description: "breaker: the share above which it holds." }),
+    last_seen_at: Instant.nullable().meta({
+      description: "clock: what the database's clock said before …",
+    }),
+    now: Instant.nullable().meta({ description: "… and what it said then." }),
+    confirmed_by: z.string().nullable().meta({ description: "Null while it holds." }),
+    confirmed_at: Instant.nullable(),
+  })
+  .meta({ id: "SweepHold" });
+
+export const SweepHoldPage = page(SweepHold);
+
+export const SweepHoldQuery = z.strictObject({
+  all: Flag.optional().meta({
+    description: "Also those that were confirmed, or went away by themselves.",
+  }),
+  ...pageQuery,
+});
+
+/** A dry run has `would_drop` and `held`, any other run `sweep`. */
 export const SweepRun = z
-  .strictObject({ sweep: Sweep.nullable(), would_drop: z.array(SweepCandidate).nullable() })
+  .strictObject({
+    sweep: Sweep.nullable(),
+    would_drop: z.array(SweepCandidate).nullable(),
+    held: z
+      .array(SweepHold)
+      .nullable()
+      .meta({ description: "What would be held back, and is not in `would_drop`." }),
+  })
   .meta({ id: "SweepRun" });
+
+/** What is meant, and may go on: exactly one of the three. */
+export const SweepConfirmation = z
+  .strictObject({
+    hold_id: Id.optional().meta({ description: "This hold." }),
+    environment: EnvironmentName.optional().meta({
+      description: "What is held of this environment.",
+    }),
+    clock: z
+      .literal(true, { error: "clock takes only true" })
+      .optional()
+      .meta({ description: "The database's clock is right, for sweeps and for purges." }),
+  })
+  .superRefine((confirmation, context) => {
+    const given = Object.entries(confirmation).filter(([, value]) => value !== undefined);
+    if (given.length === 1) return;
+    const got = given.length === 0 ? "none" : given.map(([field]) => field).join(" and ");
+    const message = `give exactly one of hold_id, environment and clock, not ${got}`;
+    context.addIssue({ code: "custom", message });
+  })
+  .meta({
+    id: "SweepConfirmation",
+    description: "Exactly one of the three.",
+    minProperties: 1,
+    maxProperties: 1,
+    examples: [{ environment: "dev" }, { clock: true }],
+  });
+
+/** What was confirmed; nothing where nothing was held. */
+export const SweepConfirmed = z
+  .strictObject({
+    holds: z.array(SweepHold),
+    purges: z
+      .boolean()
+      .meta({ description: "Whether purges waited for the clock, and go on now." }),
+  })
+  .meta({ id: "SweepConfirmed" });
 
 export const PauseRequest = z
   .strictObject({ reason: text(1_000).optional() })
@@ -68,4 +143,6 @@ export const PauseRequest = z
 
 export type SweepJson = z.output<typeof Sweep>;
 export type SweepWithOutcomesJson = z.output<typeof SweepWithOutcomes>;
+export type SweepHoldJson = z.output<typeof SweepHold>;
+export type SweepConfirmationJson = z.output<typeof SweepConfirmation>;
 export type SweepRunJson = z.output<typeof SweepRun>;

@@ -1,6 +1,8 @@
 import * as z from "zod";
+import { AppliedFilter, AppliedMask } from "./access.ts";
+import { page, pageQuery } from "./pages.ts";
 import { GivenColumns, Table } from "./table.ts";
-import { Count, Id, Instant, text, Version } from "./values.ts";
+import { Count, Flag, Id, Instant, text, Version } from "./values.ts";
 
 const DataFile = z.strictObject({
   path: text(1_024).meta({
@@ -38,13 +40,42 @@ export const Commit = z
     ],
   });
 
-/** The files of a table's current snapshot. */
+/** Which of a table's files are wanted, and by what kind of reader. */
+export const FilesQuery = z.strictObject({
+  limit: z.coerce
+    .number({ error: "give a whole number from 1 to 10000" })
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(1_000)
+    .meta({ description: "Files on a page, at most." }),
+  cursor: pageQuery.cursor.meta({
+    description:
+      "`next_cursor` of the page before; refused with a conflict once a commit has changed the files.",
+  }),
+  applies_policies: Flag.optional().meta({
+    description:
+      "The reader applies `row_filters` and `column_masks` itself. Without it, a table that has any for the caller is refused.",
+  }),
+});
+
+/** A page of the files of a table's current snapshot, and what of them the caller may see. */
 export const TableFiles = z
   .strictObject({
     snapshot_id: Id.nullable().meta({ description: "Null before the first commit." }),
     files: z.array(
       DataFile.extend({ uri: z.string().meta({ description: "What a reader opens." }) }),
     ),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({ description: "Gets the next page; null on the last one." }),
+    row_filters: z
+      .array(AppliedFilter)
+      .meta({ description: "A row may be shown where all of them hold." }),
+    column_masks: z
+      .array(AppliedMask)
+      .meta({ description: "What is shown in place of a column's values." }),
     table: Table,
   })
   .meta({ id: "TableFiles" });
@@ -73,6 +104,8 @@ export const Hold = z
     expires_at: Instant.meta({ description: "Renew it well before." }),
   })
   .meta({ id: "Hold" });
+
+export const HoldPage = page(Hold);
 
 export const NewHold = z
   .strictObject({ kind: HoldKind.optional().meta({ description: "`write` unless given." }) })

@@ -7,6 +7,7 @@ import {
   Id,
   Instant,
   Namespace,
+  Rights,
   TableName,
   text,
   Version,
@@ -63,6 +64,14 @@ const table = {
       "True while the evaluator cannot say when it expires (it is away, or has not read the latest changes): " +
       "`expires_at` is then null without meaning never.",
   }),
+  rights: Rights,
+  asset_of: z
+    .string()
+    .nullable()
+    .meta({
+      description: "The project and version that keep it for ever; null: none does.",
+      examples: ["shop 1.4.0"],
+    }),
   dropped_at: Instant.optional().meta({ description: "Only once it is dropped." }),
   drop_reason: z.enum(["retention", "request"]).optional(),
   undo_until: Instant.optional().meta({ description: "Until then it can be brought back." }),
@@ -100,9 +109,21 @@ export const NewTable = z
   )
   .meta({ id: "NewTable", examples: [{ name: "trial", expire_after_days: 30 }] });
 
+/** What to change; what is absent stays as it is. */
 export const TableChange = z
-  .strictObject({ description: text(10_000) })
-  .meta({ id: "TableChange", examples: [{ description: "A trial; safe to lose." }] });
+  .strictObject({
+    description: text(10_000).optional(),
+    name: TableName.optional(),
+    namespace: Namespace.optional(),
+  })
+  .refine((change) => Object.values(change).some((value) => value !== undefined), {
+    error: "give at least one of description, name and namespace",
+  })
+  .meta({
+    id: "TableChange",
+    minProperties: 1,
+    examples: [{ description: "A trial; safe to lose." }, { name: "trial2", namespace: "silver" }],
+  });
 
 export const UndropByName = z
   .strictObject({

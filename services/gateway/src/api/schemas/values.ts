@@ -44,3 +44,30 @@ const name = (most: number, example: string) =>
 export const EnvironmentName = name(255, "dev");
 export const Namespace = name(1_024, "bronze");
 export const TableName = name(255, "trial");
+/** Who: a person, or an API key as `key:<id>`. */
+export const Subject = name(200, "ana@example.org");
+
+/** `namespace.name`; the namespace may have dots of its own. */
+export const FullName = text(1_300)
+  .regex(/^.+\..+$/s, {
+    error: "write the namespace and the name with a dot between, such as bronze.trial",
+  })
+  .meta({ examples: ["bronze.trial"] });
+
+/** The two parts of a {@link FullName}. */
+export function splitFullName(fullName: string): { namespace: string; name: string } {
+  const dot = fullName.lastIndexOf(".");
+  return { namespace: fullName.slice(0, dot), name: fullName.slice(dot + 1) };
+}
+
+/** `true` or `false` as a query has it. */
+export const Flag = z.preprocess(
+  (value) => (value === "true" ? true : value === "false" ? false : value),
+  z.boolean({ error: "give true or false" }),
+);
+
+/** What the caller may do with a thing. */
+export const Rights = z.array(z.string()).meta({
+  description: "What the caller may do with it, by roles, grants and ownership; sorted.",
+  examples: [["table.read", "table.write"]],
+});

@@ -24,6 +24,13 @@ export const ADDRESSES: readonly Address[] = [
   { path: "/tables/:id", params: ById, suffix: "ById", by: "by id" },
 ];
 
+/** The parameters of a path below a table's. */
+export const extendedBy = <Shape extends z.ZodRawShape>(params: Address["params"], shape: Shape) =>
+  z.strictObject({ ...params.shape, ...shape }) as z.ZodObject<
+    ((typeof ByName)["shape"] | (typeof ById)["shape"]) & Shape,
+    z.core.$strict
+  >;
+
 type Params = z.output<typeof ByName> | z.output<typeof ById>;
 
 /** How the services are told the table of a path. */

@@ -8,12 +8,23 @@ import { operation, optionalBody } from "../http/operation.ts";
 import { callOf } from "../http/request-call.ts";
 import { renderTable } from "../render/table.ts";
 import { pageOf } from "../render/values.ts";
-import { PageQuery } from "../schemas/pages.ts";
+import { pageQuery } from "../schemas/pages.ts";
 import { Table, TablePage, UndropById, UndropByName } from "../schemas/table.ts";
-import { EnvironmentName, Id, Namespace, TableName } from "../schemas/values.ts";
+import {
+  EnvironmentName,
+  FullName,
+  Id,
+  Namespace,
+  splitFullName,
+  TableName,
+} from "../schemas/values.ts";
 import { idRef, nameRef } from "./address.ts";
 
 const NamePath = z.strictObject({ env: EnvironmentName, namespace: Namespace, name: TableName });
+const DroppedQuery = z.strictObject({
+  name: FullName.optional().meta({ description: "Only what was dropped under this name." }),
+  ...pageQuery,
+});
 const DroppedPath = z.strictObject({ env: EnvironmentName, id: Id });
 
 /** Dropped tables, and how they come back (T28, T29). */
@@ -25,16 +36,19 @@ export function droppedTableRoutes(api: Api, { peers }: ApiDeps): void {
         id: "listDroppedTables",
         tag: "Tables",
         summary: "List dropped tables, the latest first",
+        description:
+          "Those that the caller may bring back. With `name`, every table dropped under it: tell them apart by id and `dropped_at`.",
         params: EnvironmentPath,
-        query: PageQuery,
+        query: DroppedQuery,
         answer: TablePage,
         problems: [404],
       }),
     },
     async (request, reply) => {
       const call = callOf(request, reply);
-      const { limit, cursor = "" } = request.query;
-      const asked = { environment: environmentRef(request.params.env), limit, cursor };
+      const { limit, cursor = "", name } = request.query;
+      const which = name === undefined ? {} : splitFullName(name);
+      const asked = { environment: environmentRef(request.params.env), limit, cursor, ...which };
       const { tables, nextCursor } = await peers.catalog.listDroppedTables(asked, reading(call));
       return pageOf((await withExpiry(peers, call, tables)).map(renderTable), nextCursor);
     },

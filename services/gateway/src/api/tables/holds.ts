@@ -1,11 +1,13 @@
 import * as z from "zod";
-import { writing } from "../../app/call.ts";
+import { reading, writing } from "../../app/call.ts";
 import { required } from "../../app/required.ts";
 import type { Api, ApiDeps } from "../http/api.ts";
 import { NoBody, Nothing, operation, optionalBody } from "../http/operation.ts";
 import { callOf } from "../http/request-call.ts";
 import { renderHold } from "../render/table-data.ts";
-import { Hold, NewHold } from "../schemas/table-data.ts";
+import { pageOfAll } from "../render/values.ts";
+import { PageQuery } from "../schemas/pages.ts";
+import { Hold, HoldPage, NewHold } from "../schemas/table-data.ts";
 import { Id } from "../schemas/values.ts";
 import { ADDRESSES, tableRef } from "./address.ts";
 
@@ -14,6 +16,26 @@ const HoldPath = z.strictObject({ id: Id });
 /** `…/holds` of a table, and `/holds/{id}` (T21). */
 export function holdRoutes(api: Api, { peers: { catalog } }: ApiDeps): void {
   for (const { path, params, suffix, by } of ADDRESSES) {
+    api.get(
+      `${path}/holds`,
+      {
+        schema: operation({
+          id: `listHolds${suffix}`,
+          tag: "Tables",
+          summary: `List what keeps a table from being dropped at the moment, ${by}`,
+          params,
+          query: PageQuery,
+          answer: HoldPage,
+          problems: [404],
+        }),
+      },
+      async (request, reply) => {
+        const table = tableRef(request.params);
+        const { holds } = await catalog.listHolds({ table }, reading(callOf(request, reply)));
+        return pageOfAll(holds.map(renderHold), ({ id }) => id, request.query);
+      },
+    );
+
     api.post(
       `${path}/holds`,
       {

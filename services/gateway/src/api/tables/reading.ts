@@ -5,7 +5,7 @@ import type { Api, ApiDeps } from "../http/api.ts";
 import { operation } from "../http/operation.ts";
 import { callOf } from "../http/request-call.ts";
 import { renderFiles, renderReads } from "../render/table-data.ts";
-import { TableFiles, TableReads } from "../schemas/table-data.ts";
+import { FilesQuery, TableFiles, TableReads } from "../schemas/table-data.ts";
 import { ADDRESSES, tableRef } from "./address.ts";
 
 /** `…/files` and `…/reads` of a table, by name and by id. */
@@ -19,15 +19,19 @@ export function tableReadingRoutes(api: Api, { peers }: ApiDeps): void {
           id: `listTableFiles${suffix}`,
           tag: "Tables",
           summary: `List the files of a table's current snapshot, ${by}`,
+          description: "All pages are of one snapshot.",
           params,
+          query: FilesQuery,
           answer: TableFiles,
-          problems: [404],
+          problems: [404, 409],
         }),
       },
       async (request, reply) => {
         const call = callOf(request, reply);
         const ref = tableRef(request.params);
-        const answer = await catalog.listTableFiles({ table: ref }, reading(call));
+        const { limit, cursor = "", applies_policies: appliesPolicies = false } = request.query;
+        const asked = { table: ref, limit, cursor, appliesPolicies };
+        const answer = await catalog.listTableFiles(asked, reading(call));
         const table = required(answer.table, "table");
         return renderFiles(answer, await oneWithExpiry(peers, call, table));
       },

@@ -42,7 +42,9 @@ export function tableRoutes(api: Api, { peers }: ApiDeps): void {
         schema: operation({
           id: `updateTable${suffix}`,
           tag: "Tables",
-          summary: `Describe a table, ${by}`,
+          summary: `Describe, rename or move a table, ${by}`,
+          description:
+            "Each change is activity. A rename keeps the id, and with it files, retention and access.",
           params,
           body: TableChange,
           answer: Table,
@@ -52,8 +54,7 @@ export function tableRoutes(api: Api, { peers }: ApiDeps): void {
       async (request, reply) => {
         const call = callOf(request, reply);
         const table = tableRef(request.params);
-        const { description } = request.body;
-        const answer = await catalog.updateTable({ table, description }, writing(call));
+        const answer = await catalog.updateTable({ table, ...request.body }, writing(call));
         return render(call, required(answer.table, "table"));
       },
     );

@@ -1,0 +1,72 @@
+import {
+  type CallContext,
+  type CallOptions,
+  forwardFrom,
+  type GrpcClient,
+  LapseError,
+  unavailable,
+} from "@lapse/kit";
+import type { AccessService, CatalogService } from "@lapse/proto/catalog";
+
+/** The catalog, which says what a principal may do; asked on behalf of whoever calls. */
+export interface Catalog {
+  /**
+   * What the principal of the call may do with each of these tables, at most 1,000; one that it may not know is left
+   * out.
+   *
+   * @throws unavailable `CATALOG_UNREACHABLE`
+   */
+  getTableRights(
+    tableIds: readonly string[],
+    call: CallContext,
+  ): Promise<ReadonlyMap<string, readonly string[]>>;
+  /**
+   * The tables of an environment that it may read beside its own: all, or these.
+   *
+   * @throws unavailable `CATALOG_UNREACHABLE`; denied, not_found as the catalog says
+   */
+  getReadableTables(environmentId: string, call: CallContext): Promise<"all" | readonly string[]>;
+}
+
+/** Whoever waits for the answer is told within two seconds that there is none. */
+const WITHIN_MS = 2_000;
+
+export function catalogPeer(
+  catalog: Pick<GrpcClient<typeof CatalogService>, "batchGetTables">,
+  access: Pick<GrpcClient<typeof AccessService>, "getReadableTables">,
+): Catalog {
+  return {
+    async getTableRights(tableIds, call) {
+      const refs = tableIds.map(
+        (tableId) => ({ ref: { case: "tableId", value: tableId } }) as const,
+      );
+      const { tables } = await ask(call, (options) =>
+        catalog.batchGetTables({ tables: refs }, options),
+      );
+      return new Map(
+        tables.flatMap(({ table }) => (table === undefined ? [] : [[table.tableId, table.rights]])),
+      );
+    },
+    async getReadableTables(environmentId, call) {
+      const { all, tableIds } = await ask(call, (options) =>
+        access.getReadableTables({ environmentId }, options),
+      );
+      return all ? "all" : tableIds;
+    },
+  };
+}
+
+async function ask<T>(call: CallContext, send: (options: CallOptions) => Promise<T>): Promise<T> {
+  try {
+    return await send({ ...forwardFrom(call), deadlineMs: WITHIN_MS });
+  } catch (error) {
+    if (error instanceof LapseError && error.kind === "unavailable") {
+      throw unavailable(
+        "CATALOG_UNREACHABLE",
+        "the catalog cannot be asked what you may do, and your token alone does not say; repeat the call",
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}

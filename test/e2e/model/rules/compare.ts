@@ -1,0 +1,274 @@
+import { expiryOf, lastActivity } from "./expiry.ts";
+import { dayOf } from "./retention.ts";
+import { contains, DAY_MS, exactly, hasCome, plus, type Span } from "./span.ts";
+import type { EnvironmentModel, ExpectedDecision, Rule, TableModel } from "./state.ts";
+
+/** A live or dropped table as the catalog lists it; instants in ms. */
+export interface SeenTable {
+  readonly tableId: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly owner: string;
+  readonly description: string;
+  readonly rows: number;
+  readonly files: number;
+  readonly createdAt: number;
+  readonly changedAt: number;
+  readonly restoredAt: number | null;
+  readonly drop: {
+    readonly at: number;
+    readonly reason: string;
+    readonly undoUntil: number;
+  } | null;
+}
+
+/** When a table expires, as the evaluator says. */
+export interface SeenExpiry {
+  readonly source: string;
+  readonly rule: string;
+  readonly setBy: string;
+  readonly setAt: number | null;
+  readonly lastActivityAt: number | null;
+  readonly lastActivityKind: string;
+  readonly expiresAt: number | null;
+  readonly kept: string;
+}
+
+export interface SeenDecision {
+  readonly type: string;
+  readonly resource: string;
+  readonly actor: string;
+  readonly reason: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** What the system says of an environment while all is quiet. */
+export interface Seen {
+  readonly now: Span;
+  readonly protected: boolean;
+  /** Null: nobody has ever set a retention. */
+  readonly retention: {
+    readonly days: number | null;
+    readonly setBy: string;
+    readonly setAt: number;
+  } | null;
+  readonly tables: readonly SeenTable[];
+  readonly expiries: ReadonlyMap<string, SeenExpiry>;
+  /** Ids of the tables that expire within the warning window, soonest first. */
+  readonly expiring: readonly string[];
+  /** Since the last comparison. */
+  readonly decisions: readonly SeenDecision[];
+}
+
+/** The warning window, as the system of the test is set (T11). */
+const WARNING_DAYS = 7;
+/** The order of a list counts reads of the last minute no more than it must. */
+const LAG_MS = 60_000;
+
+/** Everything in which the system differs from the model; where there is nothing, the two are the same. */
+export function compare(model: EnvironmentModel, seen: Seen): readonly string[] {
+  const present = model.tables.filter(({ state }) => state === "live" || state === "dropped");
+  const faults = [
+    differs("protected", model.protected, seen.protected),
+    ...compareRetention(model, seen),
+    ...extra(present, seen.tables),
+    ...present.flatMap((table) => compareTable(model, table, seen)),
+    ...compareExpiring(model, seen),
+    ...compareDecisions(model.decisions, seen.decisions),
+  ];
+  return faults.filter((fault): fault is string => fault !== null);
+}
+
+function differs(what: string, expected: unknown, is: unknown): string | null {
+  return Object.is(expected, is)
+    ? null
+    : `${what} is ${JSON.stringify(is)} and not ${JSON.stringify(expected)}`;
+}
+
+function differsInTime(what: string, expected: Span | null, is: number | null): string | null {
+  if (expected === null) return is === null ? null : `${what} is ${time(is)}, and should not be`;
+  if (is === null) return `${what} is missing, and should be ${time(expected.to)}`;
+  return contains(expected, is)
+    ? null
+    : `${what} is ${time(is)} and not ${time(expected.from)} to ${time(expected.to)}`;
+}
+
+const time = (ms: number): string =>
+  Number.isFinite(ms) ? new Date(ms).toISOString() : String(ms);
+
+function compareRetention({ retention }: EnvironmentModel, seen: Seen): (string | null)[] {
+  if (retention === null || seen.retention === null) {
+    return [differs("the environment's retention", retention, seen.retention)];
+  }
+  return [
+    differs("its days", retention.rule.days, seen.retention.days),
+    differs("who set it", retention.setBy, seen.retention.setBy),
+    differsInTime("when it was set", retention.setAt, seen.retention.setAt),
+  ];
+}
+
+function extra(present: readonly TableModel[], tables: readonly SeenTable[]): string[] {
+  return tables
+    .filter(({ tableId }) => !present.some((table) => table.tableId === tableId))
+    .map(({ namespace, name, state, tableId }) => `${namespace}.${name} is ${state} (${tableId})`);
+}
+
+function compareTable(
+  model: EnvironmentModel,
+  table: TableModel,
+  { tables, expiries }: Seen,
+): (string | null)[] {
+  const of = `${table.namespace}.${table.name} (${table.tableId})`;
+  const seen = tables.find(({ tableId }) => tableId === table.tableId);
+  if (seen === undefined) return [`${of} is gone, and should be ${table.state}`];
+  const { drop } = table;
+  return [
+    differs(`${of}: namespace`, table.namespace, seen.namespace),
+    differs(`${of}: name`, table.name, seen.name),
+    differs(`${of}: kind`, table.kind, seen.kind),
+    differs(`${of}: state`, table.state, seen.state),
+    differs(`${of}: owner`, table.owner, seen.owner),
+    differs(`${of}: description`, table.description, seen.description),
+    differs(`${of}: rows`, table.rows, seen.rows),
+    differs(`${of}: files`, table.files, seen.files),
+    differsInTime(`${of}: created`, table.createdAt, seen.createdAt),
+    differsInTime(`${of}: changed`, table.changedAt, seen.changedAt),
+    differsInTime(`${of}: restored`, table.restoredAt, seen.restoredAt),
+    differsInTime(`${of}: dropped`, drop?.at ?? null, seen.drop?.at ?? null),
+    differsInTime(`${of}: undo until`, drop?.undoUntil ?? null, seen.drop?.undoUntil ?? null),
+    differs(`${of}: drop reason`, drop?.reason ?? "", seen.drop?.reason ?? ""),
+    ...compareExpiry(model, table, expiries.get(table.tableId)),
+  ];
+}
+
+function compareExpiry(
+  model: EnvironmentModel,
+  table: TableModel,
+  seen: SeenExpiry | undefined,
+): (string | null)[] {
+  const of = `${table.namespace}.${table.name} (${table.tableId})`;
+  if (seen === undefined) return [`${of}: the evaluator does not know it`];
+  const expiry = expiryOf(model, table);
+  const kinds = table.activity.filter(({ at }) => contains(at, seen.lastActivityAt ?? Number.NaN));
+  return [
+    differs(`${of}: source`, expiry.source, seen.source),
+    differs(`${of}: rule`, ruleText(expiry.rule), seen.rule),
+    differs(`${of}: rule set by`, expiry.setBy, seen.setBy),
+    differsInTime(`${of}: rule set`, expiry.setAt, seen.setAt),
+    differsInTime(`${of}: last activity`, lastActivity(table), seen.lastActivityAt),
+    kinds.some(({ kind }) => kind === seen.lastActivityKind)
+      ? null
+      : `${of}: last activity is ${seen.lastActivityKind}, not ${kinds.map(({ kind }) => kind)}`,
+    differsInTime(
+      `${of}: expires`,
+      table.state === "live" ? expiry.expiresAt : null,
+      seen.expiresAt,
+    ),
+    differs(`${of}: kept`, expiry.kept, seen.kept),
+  ];
+}
+
+/** A rule in words, for a comparison. */
+export function ruleText(rule: Rule | null): string {
+  if (rule === null) return "";
+  if (rule.kind === "days") return `${rule.days} days`;
+  return rule.kind === "on" ? `on ${dayOf(rule.midnight)}` : "never";
+}
+
+function compareExpiring(model: EnvironmentModel, seen: Seen): (string | null)[] {
+  const horizon = plus(seen.now, WARNING_DAYS * DAY_MS);
+  const faults = model.tables.map((table) => {
+    const { expiresAt } = expiryOf(model, table);
+    const soon = table.state === "live" && expiresAt !== null ? hasCome(expiresAt, horizon) : "no";
+    const listed = seen.expiring.includes(table.tableId);
+    if (listed && soon === "no") return `${table.tableId} is listed as expiring, and is not`;
+    return !listed && soon === "yes" ? `${table.tableId} expires soon, and is not listed` : null;
+  });
+  const times = seen.expiring.map((id) => seen.expiries.get(id)?.expiresAt ?? 0);
+  const inOrder = times.every((at, index) => at >= Math.max(...times.slice(0, index)) - LAG_MS);
+  return [...faults, inOrder ? null : "what expires is not listed soonest first"];
+}
+
+/** Every effect has one decision, and every decision its effect. */
+function compareDecisions(
+  expected: readonly ExpectedDecision[],
+  seen: readonly SeenDecision[],
+): string[] {
+  const left = [...seen];
+  const faults: string[] = [];
+  // Those that say what they are about choose first.
+  const inTurn = [...expected].sort(
+    (a, b) => Number(a.resource === undefined) - Number(b.resource === undefined),
+  );
+  for (const decision of inTurn) {
+    const place = left.findIndex((each) => isThat(decision, each));
+    if (place === -1) faults.push(`no decision says ${JSON.stringify(decision)}`);
+    else left.splice(place, 1);
+  }
+  return [...faults, ...left.map((each) => `a decision says ${JSON.stringify(each)}`)];
+}
+
+function isThat(expected: ExpectedDecision, seen: SeenDecision): boolean {
+  return (
+    expected.type === seen.type &&
+    expected.actor === seen.actor &&
+    expected.reason === seen.reason &&
+    (expected.resource === undefined || expected.resource === seen.resource) &&
+    holds(expected.details ?? {}, seen.details)
+  );
+}
+
+/** Whether a detail is as expected; an instant lies in its span. */
+function holds(expected: unknown, seen: unknown): boolean {
+  if (typeof expected !== "object" || expected === null) return Object.is(expected, seen);
+  if (isSpan(expected)) return typeof seen === "string" && contains(expected, Date.parse(seen));
+  if (typeof seen !== "object" || seen === null) return false;
+  const fields = seen as Record<string, unknown>;
+  return Object.entries(expected).every(([key, value]) => holds(value, fields[key]));
+}
+
+const isSpan = (value: object): value is Span => "from" in value && "to" in value;
+
+/** The model with every instant as the system has it, now that the two are the same. */
+export function adopt(model: EnvironmentModel, seen: Seen): EnvironmentModel {
+  const { retention } = model;
+  return {
+    ...model,
+    retention:
+      retention && seen.retention
+        ? { ...retention, setAt: exactly(seen.retention.setAt) }
+        : retention,
+    decisions: [],
+    tables: model.tables.map((table) => {
+      const is = seen.tables.find(({ tableId }) => tableId === table.tableId);
+      const expiry = seen.expiries.get(table.tableId);
+      if (is === undefined) return table;
+      return {
+        ...table,
+        createdAt: exactly(is.createdAt),
+        changedAt: exactly(is.changedAt),
+        restoredAt: is.restoredAt === null ? null : exactly(is.restoredAt),
+        drop: table.drop &&
+          is.drop && {
+            ...table.drop,
+            at: exactly(is.drop.at),
+            undoUntil: exactly(is.drop.undoUntil),
+          },
+        ...(expiry && adoptExpiry(table, expiry)),
+      };
+    }),
+  };
+}
+
+function adoptExpiry(table: TableModel, seen: SeenExpiry): Partial<TableModel> {
+  const { ownRule } = table;
+  return {
+    activity: [{ at: exactly(seen.lastActivityAt ?? 0), kind: seen.lastActivityKind }],
+    ownRule:
+      ownRule && seen.source === "table" && seen.setAt !== null
+        ? { ...ownRule, setAt: exactly(seen.setAt) }
+        : ownRule,
+  };
+}

@@ -1,0 +1,259 @@
+import { isHeld, withActivity } from "./expiry.ts";
+import {
+  type After,
+  aimAt,
+  decide,
+  during,
+  type Fault,
+  presenceFaults,
+  rightFault,
+} from "./judge.ts";
+import { type Operation, type Outcome, SLOTS } from "./operation.ts";
+import { DAY_MS, exactly, hasCome, plus, type Span } from "./span.ts";
+import {
+  type EnvironmentModel,
+  liveTable,
+  type TableModel,
+  tableOf,
+  withDecision,
+  withTable,
+} from "./state.ts";
+
+type Of<K extends Operation["kind"]> = Extract<Operation, { kind: K }>;
+
+/** How long a table dropped by request or by expiry can be brought back, as the system of the test is set. */
+export const UNDO_DAYS = 2;
+
+/** What a change of the table itself leaves: it is activity (T13). */
+export const changed = (
+  table: TableModel,
+  at: Span,
+  kind: string,
+  patch: Partial<TableModel> = {},
+): TableModel => ({
+  ...table,
+  ...patch,
+  changedAt: at,
+  activity: withActivity(table.activity, { at, kind }),
+});
+
+export function create(model: EnvironmentModel, operation: Of<"create">, outcome: Outcome): After {
+  const { actor, tableKind, staged } = operation;
+  const slot = SLOTS[operation.slot] ?? SLOTS[0];
+  const faults: Fault[] = [...rightFault(actor, "table.create")];
+  if (actor === "sam") faults.push({ reason: "ENVIRONMENT_NOT_FOUND" });
+  if (liveTable(model, slot.namespace, slot.name)) faults.push({ reason: "NAME_TAKEN" });
+  return decide(model, { actor, outcome }, faults, () => {
+    const at = during(outcome);
+    const table: TableModel = {
+      tableId: outcome.made ?? "",
+      ...slot,
+      kind: tableKind,
+      state: staged ? "staged" : "live",
+      owner: actor,
+      description: "",
+      rows: 0,
+      files: 0,
+      createdAt: at,
+      changedAt: at,
+      restoredAt: null,
+      activity: [{ at, kind: "created" }],
+      ownRule: null,
+      drop: null,
+      holds: [],
+      unsettled: false,
+    };
+    const after = withTable(model, table);
+    return [staged ? after : withDecision(after, created(table, actor))];
+  });
+}
+
+/** What was looked at before the change, and then stood for another table. */
+const changedMeanwhile = ({ aim, beside }: Outcome): readonly Fault[] =>
+  beside && aim?.by === "name" ? [{ reason: "TABLE_CHANGED", applies: "maybe" }] : [];
+
+export function commit(model: EnvironmentModel, operation: Of<"commit">, outcome: Outcome): After {
+  const { actor } = operation;
+  const { table, faults } = aimAt(model, actor, outcome);
+  const { rows = 0, files = 0 } = outcome;
+  const all: Fault[] = [...faults, ...changedMeanwhile(outcome)];
+  if (table !== undefined) {
+    all.push(...rightFault(actor, "table.write", table.owner), ...presenceFaults(table));
+    if (table.kind !== "managed") all.push({ reason: "NOT_MANAGED" });
+    if (operation.commit === "maintain" && table.state === "staged") {
+      all.push({ reason: "TABLE_STAGED" });
+    }
+    if (operation.commit === "maintain" && rows !== table.rows) all.push({ reason: "ROWS_DIFFER" });
+    if (table.state === "staged" && liveTable(model, table.namespace, table.name)) {
+      all.push({ reason: "NAME_TAKEN" });
+    }
+  }
+  return decide(model, { actor, outcome }, all, () => {
+    if (table === undefined) return "it was done, and there is no such table";
+    const first = table.state === "staged";
+    const appended = operation.commit === "append";
+    const kind = first ? "created" : operation.commit === "maintain" ? "maintained" : "written";
+    const after = withTable(
+      model,
+      changed(table, during(outcome), kind, {
+        state: "live",
+        rows: appended ? table.rows + rows : rows,
+        files: appended ? table.files + files : files,
+        holds: table.holds.filter(
+          ({ holdId, holder }) => holdId !== outcome.holdId || holder !== actor,
+        ),
+      }),
+    );
+    return [first ? withDecision(after, created(table, actor)) : after];
+  });
+}
+
+const created = ({ tableId, kind, owner }: TableModel, actor: string) => ({
+  type: "TABLE_CREATED",
+  resource: tableId,
+  actor,
+  reason: "request",
+  details: { kind, owner },
+});
+
+export function describeTable(
+  model: EnvironmentModel,
+  { actor, text }: Of<"describe">,
+  outcome: Outcome,
+): After {
+  const { table, faults } = aimAt(model, actor, outcome);
+  const all = table
+    ? [...rightFault(actor, "table.write", table.owner), ...presenceFaults(table)]
+    : faults;
+  return decide(model, { actor, outcome }, all, () => {
+    if (table === undefined) return "it was done, and there is no such table";
+    if (table.description === text) return [model];
+    return [withTable(model, changed(table, during(outcome), "changed", { description: text }))];
+  });
+}
+
+/** Dropped, by whomever: no activity (T27). */
+export const dropped = (
+  model: EnvironmentModel,
+  table: TableModel,
+  at: Span,
+  reason: "retention" | "request",
+): EnvironmentModel => ({
+  ...withTable(model, {
+    ...table,
+    state: "dropped",
+    drop: { at, reason, undoUntil: plus(at, UNDO_DAYS * DAY_MS), nth: model.drops + 1 },
+  }),
+  drops: model.drops + 1,
+});
+
+export function drop(model: EnvironmentModel, { actor }: Of<"drop">, outcome: Outcome): After {
+  const { table, faults } = aimAt(model, actor, outcome);
+  const now = during(outcome);
+  const all = table
+    ? [
+        ...rightFault(actor, "table.drop", table.owner),
+        ...presenceFaults(table),
+        { reason: "TABLE_HELD", applies: isHeld(table, now) },
+      ]
+    : faults;
+  return decide(model, { actor, outcome }, all, () => {
+    if (table === undefined) return "it was done, and there is no such table";
+    // A staged table has no users: it is given up for good.
+    if (table.state === "staged") return [givenUp(model, table)];
+    return [
+      withDecision(dropped(model, table, now, "request"), {
+        type: "TABLE_DROPPED",
+        resource: table.tableId,
+        actor,
+        reason: "request",
+      }),
+    ];
+  });
+}
+
+/** A staged table whose first commit never comes (by then all is quiet, so it is purged). */
+export const givenUp = (model: EnvironmentModel, table: TableModel): EnvironmentModel =>
+  withDecision(purged(model, table), {
+    type: "TABLE_PURGED",
+    resource: table.tableId,
+    actor: "",
+    reason: "never_committed",
+  });
+
+export const purged = (model: EnvironmentModel, table: TableModel): EnvironmentModel =>
+  withTable(model, { ...table, state: "purged", ownRule: null, holds: [], unsettled: false });
+
+export function undrop(
+  model: EnvironmentModel,
+  { actor, asName }: Of<"undrop">,
+  outcome: Outcome,
+): After {
+  const { aim } = outcome;
+  const stranger = actor === "sam";
+  const table =
+    aim?.by === "id"
+      ? tableOf(model, aim.tableId)
+      : aim && lastDropped(model, aim.namespace, aim.name);
+  const now = during(outcome);
+  const faults: Fault[] =
+    stranger || table === undefined
+      ? aimAt(model, actor, outcome).faults.concat({ reason: "TABLE_NOT_FOUND" })
+      : undropFaults(model, table, asName ?? table.name, now).concat(
+          rightFault(actor, "table.drop", table.owner),
+          changedMeanwhile(outcome),
+        );
+  return decide(model, { actor, outcome }, faults, () => {
+    if (table === undefined) return "it was done, and there is no such dropped table";
+    const back = changed(table, now, "restored", {
+      state: "live",
+      name: asName ?? table.name,
+      restoredAt: now,
+      drop: null,
+      unsettled: false,
+    });
+    const restored = withDecision(withTable(model, back), {
+      type: "TABLE_RESTORED",
+      resource: table.tableId,
+      actor,
+      reason: "request",
+    });
+    // A day that had come by then is removed, or the table would go again at once (T28).
+    const { ownRule } = back;
+    const passed =
+      ownRule?.rule.kind === "on" ? hasCome(exactly(ownRule.rule.midnight), now) : "no";
+    const removed = withDecision(withTable(restored, { ...back, ownRule: null }), {
+      type: "TABLE_RETENTION_CLEARED",
+      resource: table.tableId,
+      actor,
+      reason: "restored",
+    });
+    return [...(passed === "yes" ? [] : [restored]), ...(passed === "no" ? [] : [removed])];
+  });
+}
+
+function undropFaults(
+  model: EnvironmentModel,
+  { state, namespace, drop }: TableModel,
+  name: string,
+  now: Span,
+): Fault[] {
+  const taken: Fault[] = liveTable(model, namespace, name) ? [{ reason: "NAME_TAKEN" }] : [];
+  if (state === "staged" || state === "live") return [{ reason: "TABLE_NOT_DROPPED" }, ...taken];
+  // A purge begins and ends by itself once the undo period is over.
+  const over = drop === null || state === "purged" ? "yes" : hasCome(drop.undoUntil, now);
+  return [
+    ...taken,
+    ...["UNDO_PERIOD_OVER", "TABLE_PURGING"].map((reason) => ({ reason, applies: over })),
+  ];
+}
+
+/** The generation of a name that was dropped last, also when it is purged by now (T28, T29). */
+const lastDropped = (
+  model: EnvironmentModel,
+  namespace: string,
+  name: string,
+): TableModel | undefined =>
+  model.tables
+    .filter((each) => each.drop !== null && each.namespace === namespace && each.name === name)
+    .sort((a, b) => (b.drop?.nth ?? 0) - (a.drop?.nth ?? 0))[0];
