@@ -5,8 +5,8 @@ import { SUBJECTS, type SubjectName } from "./access-subjects.ts";
  *
  * - `ok`: done. For a list: it shows the table, or its environment.
  * - `--`: a list that does not show it.
- * - `x`: 403 `RIGHT_MISSING` for want of the operation's right, recorded. `r`, `d`, `m`: likewise, for want of
- *   `table.read`, `table.drop`, `environment.manage`.
+ * - `x`: 403 `RIGHT_MISSING` for want of the operation's right, recorded. `r`, `d`: likewise, for want of `table.read`,
+ *   `table.drop`.
  * - a number: that status; 404 as if there were no such thing.
  */
 const TEXT = `
@@ -41,13 +41,17 @@ grant                        ok    x      x      x        ok    ok    x   x     
 revoke                       ok    x      x      x        ok    ok    x   x      x       x      x        ok      x         x      404      401     401
 set filter                   ok    x      x      x        ok    ok    x   x      x       x      x        ok      x         x      404      401     401
 set mask                     ok    x      x      x        ok    ok    x   x      x       x      x        ok      x         x      404      401     401
+remove filter                ok    x      x      x        ok    ok    x   x      x       x      x        ok      x         x      404      401     401
+remove mask                  ok    x      x      x        ok    ok    x   x      x       x      x        ok      x         x      404      401     401
 list environments            ok    ok     ok     ok       ok    ok    ok  ok     ok      ok     ok       ok      --        x      --       401     401
 get environment              ok    ok     ok     ok       ok    ok    ok  ok     ok      ok     ok       ok      x         x      404      401     401
 environment retention        ok    ok     ok     ok       ok    ok    ok  ok     ok      ok     ok       ok      x         x      404      401     401
-list namespaces              ok    ok     ok     ok       ok    ok    ok  ok     ok      ok     ok       ok      x         x      404      401     401
+list namespaces              x     ok     ok     ok       ok    ok    ok  x      x       x      ok       ok      x         x      404      401     401
 create namespace             x     x      x      ok       ok    ok    x   x      x       x      x        ok      x         x      404      401     401
-list projects                ok    ok     ok     ok       ok    ok    ok  ok     ok      ok     ok       ok      x         x      404      401     401
+delete namespace             x     x      x      404      404   404   x   x      x       x      x        404     x         x      404      401     401
+list projects                x     ok     ok     ok       ok    ok    ok  x      x       x      ok       ok      x         x      404      401     401
 deploy project               x     x      x      ok       ok    ok    x   x      x       x      x        ok      x         x      404      401     401
+undeploy project             x     x      x      404      404   404   x   x      x       x      x        404     x         x      404      401     401
 list roles                   x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 grant role                   x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 grant role above all         x     x      x      x        x     ok    x   x      x       x      x        x       x         x      x        401     401
@@ -55,13 +59,14 @@ grant role here              x     x      x      x        ok    ok    x   x     
 revoke role here             x     x      x      x        ok    ok    x   x      x       x      x        ok      x         x      404      401     401
 list keys                    ok    ok     ok     ok       ok    ok    ok  ok     ok      ok     ok       ok      ok        ok     ok       401     401
 create key                   x     ok     ok     ok       ok    ok    x   x      x       x      x        x       x         x      ok       401     401
+revoke key                   x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 list sweeps                  x     ok     ok     ok       ok    ok    ok  x      x       x      x        x       x         x      ok       401     401
 run sweep dry                x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 run sweep                    x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 pause sweeps                 x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 resume sweeps                x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 list sweep holds             x     ok     ok     ok       ok    ok    ok  x      x       x      x        x       x         x      ok       401     401
-confirm clock                r     m      m      m        ok    ok    m   r      r       r      r        r       r         r      ok       401     401
+confirm clock                x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 list decisions               x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 verify chain                 x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 list parked                  x     x      x      x        x     ok    x   x      x       x      x        x       x         x      x        401     401

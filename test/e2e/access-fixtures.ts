@@ -1,3 +1,4 @@
+import type { GrpcClients } from "./access-grpc.ts";
 import { ENVIRONMENT, GRANTS, succeed } from "./access-subjects.ts";
 import type { JsonObject, Rest } from "./rest.ts";
 import type { System } from "./system.ts";
@@ -13,7 +14,8 @@ export interface Target {
  * All belong to `owner`, and carry the grants.
  */
 export type Fixture = "kept" | "bare" | "gone";
-export type Fixtures = Readonly<Record<Fixture, Target>>;
+/** One of each, which all try; and a key that was revoked. */
+export type Fixtures = Readonly<Record<Fixture | "key", Target>>;
 
 const ROOT = "/api/v1";
 const IN_ENVIRONMENT = `${ROOT}/environments/${ENVIRONMENT}`;
@@ -49,33 +51,36 @@ export async function tableMaker(system: System): Promise<(fixture: Fixture) => 
 }
 
 /** Everything that a refused call might have changed, as a superadmin sees it. */
-export async function stateOf(admin: Rest, { kept, bare, gone }: Fixtures): Promise<JsonObject> {
-  const asked = {
-    ...Object.fromEntries(
-      [kept, bare, gone].flatMap((table) => [
-        [`${table.name}`, `${ROOT}/tables/${table.id}`],
-        [`access of ${table.name}`, `${ROOT}/tables/${table.id}/access`],
-      ]),
-    ),
-    "retention of kept": `${tablePath(kept)}/retention`,
-    "retention of bare": `${tablePath(bare)}/retention`,
-    "holds of kept": `${tablePath(kept)}/holds`,
-    environments: `${ROOT}/environments`,
-    tables: `${IN_ENVIRONMENT}/tables?limit=1000`,
-    "dropped tables": `${IN_ENVIRONMENT}/dropped-tables?limit=1000`,
-    namespaces: `${IN_ENVIRONMENT}/namespaces`,
-    projects: `${IN_ENVIRONMENT}/projects`,
-    roles: `${ROOT}/roles?limit=1000`,
-    keys: `${ROOT}/api-keys?limit=1000`,
-    sweeps: `${ROOT}/sweeps?limit=1000`,
-  };
-  const seen = await Promise.all(
-    Object.entries(asked).map(async ([what, path]) => {
-      const { body } = await succeed(admin("GET", path));
-      return [what, body] as const;
-    }),
+export async function stateOf(
+  { rest, grpc }: { readonly rest: Rest; readonly grpc: GrpcClients },
+  { kept, bare, gone }: Fixtures,
+): Promise<JsonObject> {
+  const byId = (table: Target, below = "") => `${ROOT}/tables/${table.id}${below}`;
+  const paths = [
+    ...[kept, bare, gone].flatMap((table) => [byId(table), byId(table, "/access")]),
+    ...[kept, bare].flatMap((table) => [byId(table, "/retention"), byId(table, "/holds")]),
+    `${ROOT}/environments`,
+    `${IN_ENVIRONMENT}/namespaces`,
+    `${IN_ENVIRONMENT}/projects`,
+    `${ROOT}/roles?limit=1000`,
+    `${ROOT}/api-keys?limit=1000`,
+    `${ROOT}/sweeps?limit=1000`,
+  ];
+  const answers = paths.map(async (path) => [path, (await succeed(rest("GET", path))).body]);
+  // Not by REST, which would wait until it can say when each of them expires.
+  const where = { environment: { ref: { case: "name", value: ENVIRONMENT } } } as const;
+  const lists = [
+    grpc.catalog.listTables({ ...where, limit: 1_000 }),
+    grpc.catalog.listDroppedTables({ ...where, limit: 1_000 }),
+  ].map(async (list) =>
+    (await list).tables.map(({ tableId, namespace, name, changeVersion }) => [
+      ...[tableId, namespace, name, String(changeVersion)],
+    ]),
   );
-  return withoutUse(Object.fromEntries(seen));
+  return withoutUse({
+    rest: Object.fromEntries(await Promise.all(answers)) as JsonObject,
+    tables: await Promise.all(lists),
+  });
 }
 
 /** Without when each key was last used: being refused is use. */

@@ -1,4 +1,4 @@
-import type { Fixture, Fixtures, Target } from "./access-fixtures.ts";
+import type { Fixtures, Target } from "./access-fixtures.ts";
 import { tablePath } from "./access-fixtures.ts";
 import { ENVIRONMENT, type Subject } from "./access-subjects.ts";
 import type { JsonObject } from "./rest.ts";
@@ -12,8 +12,8 @@ export interface Operation {
   readonly right: string;
   /** What a refusal is about: the table, its environment, or what is named here. */
   readonly about: "table" | "environment" | { readonly kind: string };
-  /** Which of the shared tables it is tried on. */
-  readonly on?: Fixture;
+  /** Which of the shared things it is tried on. */
+  readonly on?: keyof Fixtures;
   /** Whether it changes its table, so that everybody who may needs one of their own. */
   readonly changes?: boolean;
   /** For a list: what of it must be there for who sees the table. */
@@ -105,7 +105,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     { shows: hasId },
   ),
   "create table": onEnvironment("table.create", "POST", "", undefined, {
-    about: "table",
+    about: { kind: "table" },
     request: () => ["POST", `${ENV}/namespaces/made/tables`, { name: fresh("c") }],
   }),
   commit: onTable("table.write", "POST", "/commits", { operation: "append", files: [] }),
@@ -152,7 +152,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   "set mask": onTable("access.manage", "PUT", "/access/masks/country?applies_to=zoe", {
     mask: "hash",
   }),
-  "list environments": onTenant("table.read", "tenant", "GET", "/environments", undefined, {
+  "remove filter": onTable("access.manage", "DELETE", "/access/filters/nope"),
+  "remove mask": onTable("access.manage", "DELETE", "/access/masks/country"),
+  "list environments": onTenant("table.read", "environment", "GET", "/environments", undefined, {
     shows: (answer) => items(answer).some(({ name }) => name === ENVIRONMENT),
   }),
   "get environment": onEnvironment("table.read", "GET", ""),
@@ -170,14 +172,15 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   }),
   "list namespaces": onEnvironment("table.read", "GET", "/namespaces"),
   "create namespace": onEnvironment("table.create", "POST", "", undefined, {
-    about: { kind: "namespace" },
     request: () => ["POST", `${ENV}/namespaces`, { path: fresh("n") }],
   }),
+  "delete namespace": onEnvironment("table.drop", "DELETE", "/namespaces/nope"),
   "list projects": onEnvironment("table.read", "GET", "/projects"),
   "deploy project": onEnvironment("table.drop", "PUT", "/projects/shop", {
     version: "1",
     assets: ["gold.orders"],
   }),
+  "undeploy project": onEnvironment("table.drop", "DELETE", "/projects/nope"),
   "list roles": onTenant("access.manage", "tenant", "GET", "/roles"),
   "grant role": onTenant("access.manage", "tenant", "POST", "/roles", {
     subject: "zoe",
@@ -199,9 +202,13 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     `/roles?subject=zoe&role=reader&environment=${ENVIRONMENT}`,
   ),
   "list keys": onTenant("access.manage", "tenant", "GET", "/api-keys"),
-  "create key": onTenant("access.manage", "tenant", "POST", "/api-keys", {
+  "create key": onTenant("access.manage", "api_key", "POST", "/api-keys", {
     name: "reads",
     roles: ["reader"],
+  }),
+  "revoke key": onTenant("access.manage", "api_key", "DELETE", "", undefined, {
+    on: "key",
+    request: ({ id }) => ["DELETE", `${V1}/api-keys/${id}`],
   }),
   "list sweeps": onTenant("table.read", "sweep", "GET", "/sweeps"),
   "run sweep": onTenant("sweep.manage", "sweep", "POST", "/sweeps", { wait_seconds: 20 }),

@@ -96,7 +96,7 @@ export async function subjects(system: System): Promise<Readonly<Record<SubjectN
   return made as Record<SubjectName, Subject>;
 }
 
-const keyIdOf = ({ actor }: Subject): string => actor.replace(/^key:/, "");
+export const keyIdOf = ({ actor }: Subject): string => actor.replace(/^key:/, "");
 
 /** A key lives a day at least, so its time is moved into the past behind the catalog's back. */
 async function letExpire(system: System, keyId: string): Promise<void> {

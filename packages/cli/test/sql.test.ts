@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Commit, LapseApiError, type LapseClient, type Table } from "@lapse/sdk";
 import { requireQuery, requireReadOnly, withEngine } from "../src/sql/engine.ts";
-import { localPath, mountTables, typeText } from "../src/sql/mount.ts";
+import { mountTables } from "../src/sql/mount.ts";
+import { localPath, typeText } from "../src/sql/source.ts";
 import { writeQuery } from "../src/sql/write.ts";
 
 let root: string;
@@ -51,21 +52,25 @@ function catalog(): LapseClient {
             uri: `file://${join(root, file.path)}`,
           })),
         );
-        return { snapshot_id: "s", files, table: table() };
+        return { snapshot_id: "s", files, table: table(), row_filters: [], column_masks: [] };
       },
-      commit: async (_: string, commit: Commit) => {
-        if (commitFails) throw commitFails;
-        commits.push(commit);
-        return table();
-      },
-      hold: async () => ({
-        id: "h1",
-        created_at: new Date().toISOString(),
-        expires_at: new Date(Date.now() + 60_000).toISOString(),
+      byId: () => ({
+        commit: async (commit: Commit) => {
+          if (commitFails) throw commitFails;
+          commits.push(commit);
+          return table();
+        },
       }),
-      renewHold: async () => ({}),
-      releaseHold: async (id: string) => {
-        released.push(id);
+      holds: {
+        createById: async () => ({
+          id: "h1",
+          created_at: new Date(),
+          expires_at: new Date(Date.now() + 60_000),
+        }),
+        renew: async () => ({}),
+        release: async (id: string) => {
+          released.push(id);
+        },
       },
     },
   } as unknown as LapseClient;
@@ -78,7 +83,13 @@ const rowsOf = (sql: string) =>
   });
 const write = (sql: string, mode: "create" | "append" | "replace") =>
   withEngine((engine) =>
-    writeQuery(engine, catalog(), { sql, environment: "dev", into: "bronze.trial", mode }),
+    writeQuery(engine, catalog(), {
+      sql,
+      environment: "dev",
+      into: "bronze.trial",
+      mode,
+      read: [],
+    }),
   );
 const filesLeft = () =>
   readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) =>

@@ -14,7 +14,7 @@ import type { PulledMessage } from "./pulled-message.ts";
 export type IntakeEnd = { readonly hole: { readonly next: bigint } } | { readonly hole: null };
 
 /** Bounds what one batch holds in memory, whatever the size of a message; its last pull may go beyond it. */
-const BATCH_BYTES = 2 * PULL_BYTES;
+const BATCH_BYTES = 4 * PULL_BYTES;
 /** A batch that takes longer to be handled than this was too large. */
 const SLOW_MS = 10_000;
 
@@ -50,7 +50,7 @@ export class FoldIntake {
     this.#consumer = consumer;
     this.#from = from;
     this.#onPulled = onPulled;
-    this.#limit = consumer.batch;
+    this.#limit = MOST_PULLS * consumer.batch;
     this.#expected = from;
     this.#unhandled = from;
     this.#pulling = this.#pullOn().catch((error: unknown) => {
@@ -77,18 +77,17 @@ export class FoldIntake {
     return batch;
   }
 
-  /** The batch is handled: all of it is acknowledged, and the next one may be larger, or had better be smaller. */
+  /** The batch is handled: all of it is acknowledged, and the next had better be smaller, or may be larger again. */
   handled(batch: readonly Item[]): void {
     const last = batch.at(-1)?.message;
     if (!last) return;
     this.#unhandled = last.streamSequence + 1n;
     last.ack();
     const { batch: least } = this.#consumer;
-    if (performance.now() - this.#takenAt > SLOW_MS) {
-      this.#limit = Math.max(least, Math.floor(batch.length / 2));
-    } else if (batch.length >= this.#limit) {
-      this.#limit = Math.min(MOST_PULLS * least, 2 * this.#limit);
-    }
+    const slow = performance.now() - this.#takenAt > SLOW_MS;
+    this.#limit = slow
+      ? Math.max(least, Math.floor(batch.length / 2))
+      : Math.min(2 * this.#limit, MOST_PULLS * least);
   }
 
   /** Takes in nothing more; what is in hand can still be taken. */
@@ -128,9 +127,9 @@ export class FoldIntake {
     const [first] = fresh;
     if (first && first.streamSequence > this.#expected) {
       // Only the first batch of a consumer placed here proves that there is nothing in between.
-      return this.end({
-        hole: this.#expected === this.#from ? { next: first.streamSequence } : null,
-      });
+      const isFirst = this.#expected === this.#from;
+      this.end({ hole: isFirst ? { next: first.streamSequence } : null });
+      return;
     }
     const run = contiguous(fresh, this.#expected);
     if (run.length > 0) this.#add(run);

@@ -8,7 +8,7 @@ import type { Nats } from "./nats.ts";
 import { startPeriodic } from "./periodic.ts";
 import type { Pool, Queryable } from "./postgres.ts";
 import { replayDeliveries } from "./replay.ts";
-import type { Stoppable } from "./stoppable.ts";
+import { type Stoppable, stoppable } from "./stoppable.ts";
 import type { StreamName } from "./streams.ts";
 import { withTransaction } from "./transaction.ts";
 
@@ -59,15 +59,22 @@ const MISSING_FOR_MS = 5_000;
 
 /**
  * Finds events that never came, also the last ones of a publisher that has fallen silent, and fetches them
- * from its outbox: losing a stream loses no event.
+ * from its outbox: losing a stream loses no event. Each publisher is asked on its own, so that one that is slow
+ * keeps no other waiting.
  */
 export function startGapHealer(options: GapHealerOptions): Stoppable {
   const healer = new GapHealer(options);
-  return startPeriodic({
-    name: "gap healer",
-    everyMs: options.everyMs ?? EVERY_MS,
-    work: (signal) => healer.round(signal),
-    log: options.log,
+  const { sources, everyMs = EVERY_MS, log } = options;
+  const parts = Object.entries(sources).map(([source, client]) =>
+    startPeriodic({
+      name: `gap healer of ${source}`,
+      everyMs,
+      work: (signal) => healer.heal(source, client, signal),
+      log,
+    }),
+  );
+  return stoppable(async () => {
+    await Promise.all(parts.map((part) => part.stop()));
   });
 }
 
@@ -95,20 +102,8 @@ class GapHealer {
     this.#lost = metrics.counter("lapse_inbox_lost_total", "Events gone for good", labels);
   }
 
-  async round(signal: AbortSignal): Promise<void> {
-    const { sources, log } = this.#options;
-    for (const [source, client] of Object.entries(sources)) {
-      if (signal.aborted) return;
-      try {
-        await this.#healSource(source, client, signal);
-      } catch (error) {
-        if (!signal.aborted)
-          log.warn({ err: error, source }, "missing events could not be fetched");
-      }
-    }
-  }
-
-  async #healSource(source: string, client: OutboxClient, signal: AbortSignal): Promise<void> {
+  /** One look at what one publisher has said and what of it has not come. */
+  async heal(source: string, client: OutboxClient, signal: AbortSignal): Promise<void> {
     const { pool, streams } = this.#options;
     const { heads } = await client.getOutboxHead({}, { signal });
     for (const stream of streams) {
@@ -117,7 +112,7 @@ class GapHealer {
       await noteHead(pool, { source, stream, sequence: head.lastSequence });
       const to = await this.#overdueUpTo(source, stream, head);
       for (const range of await this.#holes(source, stream, to)) {
-        await this.#heal(range, head, client, signal);
+        await this.#fetch(range, head, client, signal);
       }
     }
     const holes = (await missingRanges(pool)).filter((hole) => hole.source === source);
@@ -157,7 +152,7 @@ class GapHealer {
       .map((hole) => ({ ...hole, to: hole.to < to ? hole.to : to }));
   }
 
-  async #heal(
+  async #fetch(
     range: MissingRange,
     { firstKeptSequence }: OutboxHead,
     client: OutboxClient,

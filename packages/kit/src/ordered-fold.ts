@@ -138,6 +138,8 @@ class OrderedFold {
   async #follow(from: bigint, streamCreatedAt: Date, onProgress: () => void): Promise<void> {
     const { onPulled = () => undefined } = this.#options;
     const { signal } = this.#stop;
+    // Stopped while the consumer was placed: the event is over, and nothing would end the intake.
+    if (signal.aborted) return;
     const intake = new FoldIntake(this.#consumer, from, onPulled);
     const end = () => intake.end();
     signal.addEventListener("abort", end);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Principal, parsePrincipal, ROLES, type Role } from "./principal.ts";
-import { hasRight, RIGHTS, type Right, requireRight, rightsFrom } from "./rights.ts";
+import { hasRight, mayGive, RIGHTS, type Right, requireRight, rightsFrom } from "./rights.ts";
 
 const person = (...roles: Role[]): Principal => ({
   subject: "ana",
@@ -88,6 +88,18 @@ describe("parsePrincipal", () => {
     [null, /expected object/],
   ])("refuses %j", (value, why) => {
     expect(parsePrincipal(value)).toMatch(why);
+  });
+});
+
+describe("mayGive", () => {
+  test("T6 nobody gives a role above their own", () => {
+    for (const own of ROLES) {
+      expect(ROLES.filter((role) => mayGive([own], role))).toEqual(
+        ROLES.slice(0, ROLES.indexOf(own) + 1),
+      );
+    }
+    expect(mayGive([], "reader")).toBe(false);
+    expect(mayGive(["reader", "admin"], "data_engineer")).toBe(true);
   });
 });
 

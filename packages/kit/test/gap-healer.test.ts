@@ -258,6 +258,21 @@ describe("startGapHealer", () => {
     await waitFor(async () => (await effects()).length === 2);
   });
 
+  test("one publisher that does not answer keeps no other waiting, nor the healer from stopping", async () => {
+    await publish(1, 2);
+    const never: OutboxClient = {
+      getOutboxHead: (_request, options) =>
+        new Promise((_resolve, reject) => {
+          options?.signal?.addEventListener("abort", () => reject(new Error("given up")));
+        }),
+      replayOutbox: async function* () {},
+    };
+    heal({ sources: { "lapse.never": never, [source]: client() } });
+    await waitFor(async () => (await effects()).length === 2);
+    await publish(3, 3);
+    await waitFor(async () => (await effects()).length === 3);
+  });
+
   test("one event that cannot be handled does not keep the others of its range back", async () => {
     await publish(1, 5);
     heal({

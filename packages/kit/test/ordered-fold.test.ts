@@ -193,6 +193,52 @@ describe("startOrderedFold", () => {
     expect(sizes.length).toBeGreaterThan(1);
   });
 
+  test("takes in, while a batch is handled, what comes meanwhile as the next one, however often it is pulled", async () => {
+    const store = new Store();
+    await publish(numbered(0, 3));
+    const sizes: number[] = [];
+    const pulled: string[] = [];
+    fold(store, {
+      batch: 5,
+      onPulled: (deliveries) => pulled.push(...deliveries.map(idOf)),
+      handle: async (deliveries, batch) => {
+        if (sizes.length === 0) {
+          await publish(numbered(3, 25));
+          await waitFor(() => pulled.length === 28);
+        }
+        sizes.push(deliveries.length);
+        store.apply(deliveries, batch);
+      },
+    });
+    await waitFor(() => store.folded.length === 28);
+    expect(store.folded).toEqual(numbered(0, 28));
+    expect(sizes).toEqual([3, 25]);
+    expect(pulled).toEqual(store.folded);
+  });
+
+  test("holds no more in memory than a batch in hand and the next one, and goes on when that is taken", async () => {
+    const store = new Store();
+    let pulled = 0;
+    await publish(numbered(0, 40));
+    fold(store, {
+      batch: 2,
+      onPulled: (deliveries) => {
+        pulled += deliveries.length;
+      },
+      handle: async (deliveries, batch) => {
+        if (store.folded.length === 0) {
+          // The one in hand is of one pull; the next may have eight.
+          await waitFor(() => pulled >= 16);
+          await publish(["late"]);
+          expect(pulled).toBeLessThanOrEqual(18);
+        }
+        store.apply(deliveries, batch);
+      },
+    });
+    await waitFor(() => store.folded.length === 41);
+    expect(store.folded).toEqual([...numbered(0, 40), "late"]);
+  });
+
   test("stops after the batch in hand, soon, also while nothing comes", async () => {
     const store = new Store();
     const started = fold(store);

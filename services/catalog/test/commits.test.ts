@@ -51,9 +51,10 @@ describe("CommitTable", () => {
       byteSize: file.byteSize,
       fileCount: 1,
     });
-    expect((await lab.asPerson("rita", "reader").getTable(tableByName(place))).table).toEqual(
-      table,
-    );
+    expect((await lab.asPerson("rita", "reader").getTable(tableByName(place))).table).toEqual({
+      ...table,
+      rights: ["table.read"],
+    });
     const listed = await lab.asPerson("rita", "reader").listTableFiles(tableByName(place));
     expect(listed).toMatchObject({ snapshotId, files: [file] });
     expect(listed.files[0]?.uri).toBe(`${staged.location}/${file.path}`);

@@ -215,11 +215,15 @@ describe("a due table is kept, with one event and one decision that say why", ()
     expect(await stateOf(table)).toBe(TableState.DROPPED);
   });
 
-  test("T22 not_managed", async () => {
-    const view = await liveTable(lab, newPlace(environment), TableKind.VIEW);
-    await answer(await dueNow(lab, view));
-    expect(await lastDecision(view)).toMatchObject({ reason: "not_managed" });
-  });
+  test.each([TableKind.VIEW, TableKind.EXTERNAL, TableKind.ARTIFACT])(
+    "T22 not_managed, for kind %s",
+    async (kind) => {
+      const other = await liveTable(lab, newPlace(environment), kind);
+      await answer(await dueNow(lab, other));
+      expect(await lastDecision(other)).toMatchObject({ reason: "not_managed" });
+      expect(await stateOf(other)).toBe(TableState.LIVE);
+    },
+  );
 
   test("unknown_table, for an id that is nobody's and for a staged one", async () => {
     const table = await filledTable(lab, newPlace(environment));

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newId } from "@lapse/kit";
 import type { Environment, Table } from "@lapse/proto/catalog";
 import { beginDuePurges } from "../src/app/begin-purges.ts";
 import { createTable } from "../src/app/create-table.ts";
 import { deleteEnvironment } from "../src/app/delete-environment.ts";
 import { purgeNextTable } from "../src/app/purge-table.ts";
 import { insertEnvironment } from "../src/store/environments.ts";
-import { anEnvironment } from "./builders.ts";
+import { insertTable } from "../src/store/tables.ts";
+import { anEnvironment, aTable } from "./builders.ts";
 import { gate, gatedCall, untilBlocked } from "./lab/gate.ts";
 import { aName, DAY_MS, type Lab, openLab, SERVICE_PRINCIPAL } from "./lab/lab.ts";
 import {
@@ -251,5 +253,20 @@ describe("a deletion that meets the creation of a table", () => {
        where e.deleted_at is not null and t.state <> 'purged'`,
     );
     expect(rows).toHaveLength(0);
+  });
+
+  test("T31 would let one in without the lock on names", async () => {
+    const name = await newEnvironment(lab);
+    const { environmentId } = await get(name);
+    const [begun, after] = [gate(), gate()];
+    const deleting = deletion(name, { begun, after });
+    await begun.passed;
+    const table = aTable({ tableId: newId(), environmentId, name: aName() });
+    const unlocked = insertTable(lab.deps.pool, table);
+    await untilBlocked(lab);
+    after.open();
+    await deleting;
+    expect(await unlocked).toBe(true);
+    await lab.deps.pool.query("delete from catalog_table where table_id = $1", [table.tableId]);
   });
 });

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newId } from "@lapse/kit";
 import { CommitOperation, type Table } from "@lapse/proto/catalog";
 import { TableState } from "@lapse/proto/events";
 import { answerDue } from "../src/app/answer-due.ts";
 import { createTable } from "../src/app/create-table.ts";
 import { deployProject } from "../src/app/deploy-project.ts";
+import { insertTable } from "../src/store/tables.ts";
+import { aTable } from "./builders.ts";
 import { dueNow } from "./lab/due.ts";
 import { gate, gatedCall, untilBlocked } from "./lab/gate.ts";
 import { aName, type Lab, openLab } from "./lab/lab.ts";
@@ -46,7 +49,7 @@ const deploy = async (
 const undeploy = (environment: string, project = environment) =>
   lab.asPerson("dora").undeployProject({ ...inEnvironment(environment), project });
 const now = ({ tableId }: Pick<Table, "tableId">) => tableNow(lab, tableId);
-const isAsset = async (table: Table) => (await now(table)).projectAsset;
+const isAsset = async (table: Pick<Table, "tableId">) => (await now(table)).projectAsset;
 const lastChange = async ({ tableId }: Table) => (await lab.events(tableId)).at(-1)?.message;
 
 describe("DeployProject", () => {
@@ -357,6 +360,20 @@ describe("a deployment that meets", () => {
         .listTables({ ...inEnvironment(environment), namespace: "gold" });
       expect(tables).toMatchObject([{ projectAsset: true }]);
     }
+  });
+
+  test("T20 the creation of a table that takes no lock on names: that would miss it", async () => {
+    const environment = await newEnvironment(lab);
+    const { environmentId } = await liveTable(lab, newPlace(environment));
+    const [begun, after] = [gate(), gate()];
+    const { namespace, name } = newPlace(environment, "gold");
+    const deploying = deployment(environmentId, `gold.${name}`, { begun, after });
+    await begun.passed;
+    const table = aTable({ tableId: newId(), environmentId, namespace, name });
+    await insertTable(lab.deps.pool, table);
+    after.open();
+    await deploying;
+    expect(await isAsset(table)).toBe(false);
   });
 
   test("T20 a due event: that waits for it, and keeps the table", async () => {

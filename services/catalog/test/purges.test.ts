@@ -1,15 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { newId } from "@lapse/kit";
+import { createPool, newId } from "@lapse/kit";
 import { ObjectStoreError } from "@lapse/object-store";
 import { CommitOperation, type Table } from "@lapse/proto/catalog";
 import { TableKind } from "@lapse/proto/events";
 import { waitFor } from "@lapse/test-kit";
+import { answerDue } from "../src/app/answer-due.ts";
 import { beginDuePurges, giveUpStagedTables } from "../src/app/begin-purges.ts";
 import { purgeNextTable } from "../src/app/purge-table.ts";
 import { reclaimFiles } from "../src/app/reclaim-files.ts";
 import { measureBacklog } from "../src/app/remove-ended.ts";
 import { claimPurge } from "../src/store/purges.ts";
 import { findTable } from "../src/store/tables.ts";
+import { dueNow } from "./lab/due.ts";
 import { gate } from "./lab/gate.ts";
 import { DAY_MS, type Lab, openLab } from "./lab/lab.ts";
 import { putFile, storedPaths } from "./lab/table-files.ts";
@@ -149,6 +151,48 @@ describe("T30 a purge", () => {
     expect(await stateOf(failing)).toBe("purged");
     expect(await storedPaths(lab.store, failing)).toEqual([]);
     expect((await typesOf(failing)).slice(-2)).toEqual(["TABLE_PURGE_FAILED", "TABLE_PURGED"]);
+  });
+
+  test("that hangs stalls neither the purges of other tables nor a drop, an expiry or an undrop", async () => {
+    const [slow, other] = [await purging(), await purging()];
+    const [begun, open] = [gate(), gate()];
+    lab.store.interfere(async (verb, _, key) => {
+      if (verb !== "delete" || !key.startsWith(slow.keyPrefix)) return;
+      begun.open();
+      await open.passed;
+    });
+    const hanging = purgeNext();
+    await begun.passed;
+    await purgeNext();
+    expect([await stateOf(slow), await stateOf(other)]).toEqual(["purging", "purged"]);
+    const expired = await filledTable(lab, newPlace(environment));
+    await answerDue(lab.deps, [await dueNow(lab, expired)]);
+    const dropped = await filledTable(lab, newPlace(environment));
+    await drop(dropped);
+    await lab.asPerson("ana").undropTable(tableById(expired.tableId));
+    expect([await stateOf(expired), await stateOf(dropped)]).toEqual(["live", "dropped"]);
+    open.open();
+    await hanging;
+    expect(await stateOf(slow)).toBe("purged");
+  });
+
+  test("is owed from the moment the drop was answered: whoever starts later does it, though nothing told them", async () => {
+    const table = await filledTable(lab, newPlace(environment));
+    await drop(table);
+    await lab.timePasses(DAY_MS);
+    // A process that was not there when the table was dropped: all it has is the database.
+    const pool = createPool({
+      url: lab.url,
+      size: 2,
+      applicationName: "later",
+      log: lab.deps.log,
+    });
+    const later = { ...lab.deps, pool };
+    await beginDuePurges(later, signal);
+    while (await purgeNextTable(later, { signal }));
+    await pool.end();
+    expect(await stateOf(table)).toBe("purged");
+    expect(await storedPaths(lab.store, table)).toEqual([]);
   });
 
   test("is refused, visibly, while another table's location is the same, above or below", async () => {

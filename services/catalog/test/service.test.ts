@@ -19,7 +19,7 @@ import {
   type Role,
   SUBJECTS,
 } from "@lapse/kit";
-import { CatalogService, type Table } from "@lapse/proto/catalog";
+import { AccessService, CatalogService, type Table } from "@lapse/proto/catalog";
 import { OutboxService } from "@lapse/proto/common";
 import { TableDueSchema, TableState } from "@lapse/proto/events";
 import { type TestDatabase, type TestNats, testDatabase, testNats, waitFor } from "@lapse/test-kit";
@@ -140,7 +140,7 @@ const stateOf = async ({ tableId }: Table) => {
 };
 
 /** The subjects under which events about a table reached the broker. */
-async function publishedAbout({ tableId }: Table): Promise<string[]> {
+async function publishedAbout({ tableId }: Pick<Table, "tableId">): Promise<string[]> {
   const { rows } = await pool.query<{ subject: string }>(
     "select subject from lapse_kit.outbox where event_subject = $1 and published_at is not null order by position",
     [tableId],
@@ -257,6 +257,45 @@ describe("the running service", () => {
       (await publishedAbout(table)).includes("decision.catalog.AUTHORIZATION_DENIED"),
     );
     service.close();
+  });
+
+  test("T6 takes an API key of its own for whom it stands for, until it is revoked, within seconds", async () => {
+    const url = `http://127.0.0.1:${ports.grpc}`;
+    const admin = createGrpcClient(AccessService, {
+      url,
+      serviceToken: tokenOf("ana", "admin"),
+      log,
+    });
+    const { key, token } = await admin.createApiKey({ name: "export", roles: ["reader"] });
+    const { keyId, subject } = present(key);
+    const byKey = createGrpcClient(CatalogService, { url, serviceToken: token, log });
+    const table = await liveTable();
+    const found = await byKey.getTable(tableById(table.tableId));
+    expect(found.table?.rights).toEqual(["table.read"]);
+    await expect(byKey.dropTable(tableById(table.tableId))).rejects.toMatchObject({
+      kind: "denied",
+      details: { subject },
+    });
+    // What is granted to the key's subject counts for it too.
+    await admin.grantTable({ ...tableById(table.tableId), subject, right: "drop" });
+    await byKey.dropTable(tableById(table.tableId));
+    await admin.revokeApiKey({ keyId });
+    const refused = await waitFor(
+      () =>
+        byKey.listEnvironments({}).then(
+          () => undefined,
+          (error) => error,
+        ),
+      { timeoutMs: 7_000, message: "the revoked key is refused" },
+    );
+    expect(refused).toMatchObject({ kind: "unauthenticated", reason: "KEY_REVOKED" });
+    await waitFor(async () => (await publishedAbout({ tableId: keyId })).length === 3);
+    expect(await publishedAbout({ tableId: keyId })).toEqual([
+      "decision.catalog.API_KEY_CREATED",
+      "decision.catalog.API_KEY_REVOKED",
+      "decision.catalog.AUTHORIZATION_DENIED",
+    ]);
+    for (const each of [admin, byKey]) each.close();
   });
 
   test("shows its health and what it counts", async () => {

@@ -7,7 +7,7 @@ import { purgeNextTable } from "../src/app/purge-table.ts";
 import { removeEndedHolds } from "../src/app/remove-ended.ts";
 import { findTable } from "../src/store/tables.ts";
 import { dueNow } from "./lab/due.ts";
-import { DAY_MS, type Lab, openLab } from "./lab/lab.ts";
+import { aName, DAY_MS, type Lab, openLab } from "./lab/lab.ts";
 import { putFile, storedPaths } from "./lab/table-files.ts";
 import { type ModelTable, TableModel } from "./lab/table-model.ts";
 import {
@@ -41,10 +41,10 @@ const ana = () => lab.asPerson("ana");
 /** A step over the live table; it is not run while there is none. */
 const onLive = (
   name: string,
-  run: (table: ModelTable, model: TableModel) => Promise<void>,
+  run: (table: ModelTable, model: TableModel, real: Real) => Promise<void>,
 ): Step => ({
   check: ({ live }) => live !== undefined,
-  run: (model) => run(present(model.live), model),
+  run: (model, real) => run(present(model.live), model, real),
   toString: () => name,
 });
 
@@ -76,6 +76,44 @@ const touch = onLive("touch", async (table) => {
   table.retentionVersion = table.changeVersion;
 });
 
+const renameAwayAndBack = async (table: ModelTable, name: string) => {
+  for (const next of [aName(), name]) {
+    await ana().updateTable({ ...tableById(table.id), name: next });
+    table.changeVersion += 1n;
+  }
+};
+
+const rename = onLive("rename", async (table, _, { place }) => {
+  await renameAwayAndBack(table, place.name);
+});
+
+const dueMeetsRename = onLive("due before a rename", async (table, _, { place }) => {
+  const { table: real } = await ana().getTable(tableById(table.id));
+  const event = await dueNow(lab, present(real));
+  await renameAwayAndBack(table, place.name);
+  await answerDue(lab.deps, [event]);
+});
+
+/** A project of its own for each name, in one version. */
+const deployment = ({ place }: Real) => ({
+  environment: { ref: { case: "name", value: environment } } as const,
+  project: place.name,
+});
+
+const deploy = always("deploy", async (model, real) => {
+  const assets = [`${real.place.namespace}.${real.place.name}`];
+  await ana().deployProject({ ...deployment(real), version: "1", assets });
+  if (!model.isDeployed && model.live) model.live.changeVersion += 1n;
+  model.isDeployed = true;
+});
+
+const undeploy = always("undeploy", async (model, real) => {
+  if (!model.isDeployed) return;
+  await ana().undeployProject(deployment(real));
+  if (model.live) model.live.changeVersion += 1n;
+  model.isDeployed = false;
+});
+
 const hold = onLive("hold", async (table, model) => {
   await ana().createHold(tableById(table.id));
   table.heldUntil = model.today + lab.deps.holdTtlMs / DAY_MS;
@@ -97,7 +135,7 @@ const due = (fresh: boolean) =>
     const event = await dueNow(lab, present(real));
     const changeVersion = event.due.changeVersion - (fresh ? 0n : 1n);
     await answerDue(lab.deps, [{ due: { ...event.due, changeVersion } }]);
-    if (fresh && !model.isHeld(table)) model.drop(table, UNDO_DAYS);
+    if (fresh && !model.isHeld(table) && !model.isDeployed) model.drop(table, UNDO_DAYS);
   });
 
 const undrop = (generation: number) =>
@@ -149,11 +187,13 @@ async function compare(model: TableModel): Promise<void> {
       changeVersion: table.changeVersion,
       retentionVersion: table.retentionVersion,
       isDropped: table.drop !== null,
+      projectAsset: table.projectAsset,
     }).toEqual({
       state: expected.state,
       changeVersion: expected.changeVersion,
       retentionVersion: expected.retentionVersion,
       isDropped: expected.state !== "live",
+      projectAsset: expected.state === "live" && model.isDeployed,
     });
     const stored = await storedPaths(lab.store, present(table.location ?? undefined));
     if (expected.state === "purged") expect(stored).toEqual([]);
@@ -175,12 +215,16 @@ const compared = (step: Step): Step => ({
 });
 
 describe("the life of a table", () => {
-  test("T28, T30 whatever happens in whatever order, its state, versions and files are those of the model", async () => {
+  test("T20, T28, T30 whatever happens in whatever order, its state, versions and files are those of the model", async () => {
     const steps = [
       create,
       commit(CommitOperation.APPEND),
       commit(CommitOperation.REPLACE),
       touch,
+      rename,
+      dueMeetsRename,
+      deploy,
+      undeploy,
       hold,
       drop,
       due(true),

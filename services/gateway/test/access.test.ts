@@ -190,7 +190,7 @@ describe("the access of a table", () => {
 
   test("T10 the faults that the catalog finds point into the request", async () => {
     const faulty = (...fields: string[]) =>
-      invalid("FILTER_INVALID", "not valid", {
+      invalid("FILTER_INVALID", `${fields[0]}: is wrong`, {
         violations: fields.map((field) => ({ field, description: "is wrong" })),
       });
     harness.fakes.access.setRowFilter = () => {
@@ -209,7 +209,8 @@ describe("the access of a table", () => {
       ["#/filter", "#/values/3", "#/table", "#/applies_to"],
       ["#/column", "#/mask"],
     ]);
-    expect(filtered.json.code).toBe("FILTER_INVALID");
+    expect(filtered.json).toMatchObject({ code: "FILTER_INVALID", detail: "/filter: is wrong" });
+    expect(masked.json.detail).toBe("/column: is wrong");
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { type CallContext, denied, unavailable } from "@lapse/kit";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type CallContext, denied, unauthenticated, unavailable } from "@lapse/kit";
 import { waitFor } from "@lapse/test-kit";
 import { type Harness, listening, startHarness } from "./harness.ts";
 import { aRecord } from "./messages.ts";
@@ -98,6 +98,47 @@ test("ends when the gateway stops, which does not wait for it", async () => {
   const [, text] = await Promise.all([harness.api.close(), response.text()]);
   expect(text).toContain("retry:");
   await waitFor(() => watches[0]?.context.signal.aborted);
+});
+
+describe("a token that is withdrawn", () => {
+  let other: Harness;
+  let verdict: Error | undefined;
+  let checks = 0;
+  beforeEach(async () => {
+    verdict = undefined;
+    checks = 0;
+    other = await startHarness({
+      recheckMs: 20,
+      authenticate: async () => {
+        checks += 1;
+        if (verdict) throw verdict;
+        return { subject: "key:1", tenant: "local", roles: ["admin"], kind: "key" };
+      },
+    });
+    other.fakes.audit = harness.fakes.audit;
+    url = `${await listening(other)}/api/v1/audit/stream`;
+  });
+  afterEach(() => other.stop());
+
+  test("ends the streams that it opened", async () => {
+    const response = await open();
+    await waitFor(() => watches.length === 1);
+    verdict = unauthenticated("KEY_REVOKED", "it was revoked");
+    expect(await response.text()).toContain("retry:");
+    await waitFor(() => watches[0]?.context.signal.aborted);
+    expect((await open()).status).toBe(401);
+  });
+
+  test("is told from one that cannot be checked at the moment: that ends nothing", async () => {
+    const response = await open();
+    await waitFor(() => watches.length === 1);
+    verdict = unavailable("DATABASE_UNAVAILABLE", "away");
+    const before = checks;
+    await waitFor(() => checks > before + 3);
+    expect(watches[0]?.context.signal.aborted).toBe(false);
+    await response.body?.cancel();
+    await waitFor(() => watches[0]?.context.signal.aborted);
+  });
 });
 
 test("a refusal is told before any stream begins", async () => {

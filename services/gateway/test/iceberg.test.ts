@@ -127,6 +127,15 @@ describe("an Iceberg metrics report (T16)", () => {
   });
 });
 
+test("T16 the rest of Iceberg's catalog is not here, and says so", async () => {
+  expect((await harness.call("GET", "/v1/config")).json.code).toBe("ROUTE_NOT_FOUND");
+  const read = await harness.call("GET", PATH);
+  expect({ status: read.status, allow: read.headers.allow }).toEqual({
+    status: 405,
+    allow: "POST",
+  });
+});
+
 describe("a refusal of a report is told as Iceberg's clients read it", () => {
   const isError = (
     answer: Awaited<ReturnType<typeof report>>,

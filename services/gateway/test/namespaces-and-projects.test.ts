@@ -143,6 +143,12 @@ describe("projects", () => {
       body: { version: "1", assets },
     });
     expect(most.status).toBe(200);
+    const none = await harness.call("PUT", `${DEV}/projects/shop`, {
+      body: { version: "1", assets: [] },
+    });
+    expect(none.json.errors).toEqual([
+      { pointer: "#/assets", detail: "name the tables that it builds, or leave assets out" },
+    ]);
     const more = await harness.call("PUT", `${DEV}/projects/shop`, {
       body: { version: "1", assets: [...assets, "gold.one"] },
     });

@@ -74,9 +74,10 @@ test("T25 a dry run lists what it would drop, also when that is nothing", async 
     would_drop: [{ id: TABLE_ID, full_name: "bronze.trial", environment: "dev", days: 30 }],
   });
   expect(some.json).toMatchObject({ held: [] });
-  harness.fakes.evaluator.runSweep = () => ({ held: [aHold()] });
+  harness.fakes.evaluator.runSweep = () => ({ held: [aHold(), aHold({ holdId: "" })] });
   const held = await harness.call("POST", "/api/v1/sweeps", { body: { dry_run: true } });
-  expect(held.json).toEqual({ sweep: null, would_drop: [], held: [HELD] });
+  // A hold that a dry run would raise has no id: it raises none.
+  expect(held.json).toEqual({ sweep: null, would_drop: [], held: [HELD, { ...HELD, id: null }] });
   harness.fakes.evaluator.runSweep = () => ({});
   const none = await harness.call("POST", "/api/v1/sweeps", { body: { dry_run: true } });
   expect(none.json).toEqual({ sweep: null, would_drop: [], held: [] });
@@ -290,10 +291,29 @@ describe("what a guard holds back (T26)", () => {
     expect((await confirm({ clock: true })).json).toEqual({ holds: [], purges: true });
   });
 
-  test("T6 who may not is refused by the evaluator, before anything is confirmed", async () => {
+  test("T6 who may not is refused before anything is looked at, also where nothing is held", async () => {
+    const recorded: string[] = [];
+    harness.fakes.access.recordRefusal = ({ right, resourceKind, method }) => {
+      recorded.push(`${right} on ${resourceKind} by ${method}`);
+      return {};
+    };
+    for (const body of [{ clock: true }, { environment: "dev" }]) {
+      const { status, json } = await harness.call("POST", "/api/v1/sweeps/confirm", {
+        body,
+        token: "rita",
+      });
+      expect({ status, code: json.code }).toEqual({ status: 403, code: "RIGHT_MISSING" });
+    }
+    expect(methods()).toEqual(["RecordRefusal", "RecordRefusal"]);
+    expect(recorded).toEqual(
+      Array(2).fill("sweep.manage on evaluator by POST /api/v1/sweeps/confirm"),
+    );
+  });
+
+  test("T6 a refusal of the evaluator ends it, before purges are confirmed", async () => {
     holding(CLOCK);
     harness.fakes.evaluator.confirmSweepHold = () => {
-      throw denied("RIGHT_MISSING", "rita lacks the right sweep.manage");
+      throw denied("RIGHT_MISSING", "ana lacks the right sweep.manage");
     };
     expect((await confirm({ clock: true })).status).toBe(403);
     expect(methods()).not.toContain("ConfirmPurgeClock");

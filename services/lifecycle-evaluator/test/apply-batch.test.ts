@@ -70,7 +70,8 @@ const run = async (folding: StreamFold<number>, values: readonly number[]) => {
 };
 const insert = (tx: Queryable, value: number) =>
   tx.query(
-    `insert into table_read_day (table_id, day, source, reads) values (gen_random_uuid(), '2026-01-01', $1, $2)`,
+    `insert into table_read_day (table_id, day, source, reads, last_read_at, merged_at)
+     values (gen_random_uuid(), '2026-01-01', $1, $2, now(), now())`,
     [`s${value}`, value],
   );
 const stored = async () => {

@@ -5,7 +5,12 @@ import { foldCatalog } from "../src/app/fold-catalog.ts";
 import { foldPolicy } from "../src/app/fold-policy.ts";
 import { isTooMuch } from "../src/domain/breaker.ts";
 import { dueRetention } from "../src/domain/due-retention.ts";
-import { countLoads, type LoadQuery } from "../src/store/breaker-counts.ts";
+import {
+  COUNT_LOADS,
+  countLoads,
+  type LoadQuery,
+  loadValues,
+} from "../src/store/breaker-counts.ts";
 import { loadTableFacts } from "../src/store/table-facts.ts";
 import { someEnvironment, someTable, tableChange } from "./lab/changes.ts";
 import { type LabDatabase, labDatabase } from "./lab/database.ts";
@@ -123,5 +128,13 @@ describe("countLoads", () => {
       { environment: "e1", due: 20 },
     ]);
     expect(loads[0]?.tables).toBeLessThan(50);
+    const plan = await withTransaction(db.pool, async (tx) => {
+      // Leaves the settings of the planner as they are for the query itself.
+      const query = { horizon: NOW, scope: everybody, share: 0.5, confirmed: new Map() };
+      await countLoads(tx, query);
+      const { rows } = await tx.query(`explain ${COUNT_LOADS}`, loadValues(query));
+      return rows.map((row) => row["QUERY PLAN"]).join("\n");
+    });
+    expect(plan).not.toMatch(/(Seq|Bitmap Heap) Scan on table_state/);
   });
 });

@@ -61,6 +61,7 @@ export async function begin(stack: Stack, sequences: readonly Sequence[]): Promi
         holdIds: [],
         files: new Map(),
         idOf: (namespace, name) => idOf(life.models[0], namespace, name),
+        dropped: () => life.models[0]?.tables.filter(({ state }) => state === "dropped") ?? [],
       },
     };
     lives.push(life);
@@ -74,6 +75,8 @@ const newModel = (environmentId: string, name: string, isProtected: boolean): En
   protected: isProtected,
   retention: null,
   unsettled: false,
+  deployed: null,
+  versions: {},
   tables: [],
   namedUses: [],
   standingFor: {},

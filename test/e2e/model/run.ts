@@ -1,45 +1,60 @@
-import { begin, CONCURRENCY, type Difference, differ, distinct, type Life, step } from "./life.ts";
+import {
+  applyOne,
+  begin,
+  CONCURRENCY,
+  type Difference,
+  differ,
+  distinct,
+  type Life,
+  note,
+  step,
+} from "./life.ts";
 import { concurrently } from "./real/concurrently.ts";
 import { DecisionReader, observe, overview } from "./real/observe.ts";
 import { passTime } from "./real/pass-time.ts";
+import { perform } from "./real/perform.ts";
 import { whenQuiet } from "./real/quiet.ts";
 import type { Stack } from "./real/stack.ts";
-import { adopt, compare } from "./rules/compare.ts";
+import { adopt, compare, compareDecisions } from "./rules/compare.ts";
 import { daysPass, purgesDone } from "./rules/time.ts";
 import { quiet } from "./rules/uses.ts";
 import { runSweep } from "./run-sweep.ts";
 import type { Round, Sequence } from "./sequences.ts";
-import { createFirst, takeSteps } from "./take-steps.ts";
-import { Tally } from "./tally.ts";
+import { makeFirst, takeSteps } from "./take-steps.ts";
+import type { Tally } from "./tally.ts";
 
 /** What came of sequences that were lived side by side. */
 export interface Lived {
   /** None: everything was as it should be. */
   readonly differences: readonly Difference[];
-  readonly tally: Tally;
   /** The ids of all decisions that were to be recorded, by organisation. */
   readonly decided: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
  * Lives sequences side by side, each in an environment of its own, in rounds: what each has to do next; all is quiet;
- * days pass; one sweep for all; each is compared with its model. An environment that differs is left alone.
+ * days pass; one sweep for all; each is compared with its model. An environment that differs is left alone. What happens
+ * is counted in `tally`.
  */
-export async function liveTogether(stack: Stack, sequences: readonly Sequence[]): Promise<Lived> {
+export async function liveTogether(
+  stack: Stack,
+  sequences: readonly Sequence[],
+  tally: Tally,
+): Promise<Lived> {
   const reader = new DecisionReader(stack);
-  const tally = new Tally();
   await whenQuiet(stack);
   await reader.skip();
   const lives = await begin(stack, sequences);
-  await concurrently(lives, CONCURRENCY, (life) => createFirst(stack, tally, life));
+  await concurrently(lives, CONCURRENCY, (life) => makeFirst(stack, tally, life));
   const rounds = Math.max(...sequences.map((sequence) => sequence.rounds.length));
   for (let nth = 0; nth < rounds; nth++) {
     const going = lives.filter((life) => !life.difference && nth < life.sequence.rounds.length);
     for (const life of going) life.round = nth;
     await liveRound(stack, { reader, tally, lives: going });
   }
+  await deleteAll(stack, { reader, tally, lives });
   const differences = lives.flatMap(({ difference }) => (difference ? [difference] : []));
-  return { differences, tally, decided: reader.ids };
+  return { differences, decided: reader.ids };
 }
 
 interface Going {
@@ -60,6 +75,25 @@ async function liveRound(stack: Stack, { reader, tally, lives }: Going): Promise
   await runSweep(stack, tally, lives, roundOf);
   await settleDown(stack, lives);
   await compareAll(stack, reader, lives);
+}
+
+/** Deletes the environments in which nothing is left, and tries to delete the others (T31). */
+async function deleteAll(stack: Stack, { reader, tally, lives }: Going): Promise<void> {
+  await concurrently(lives, CONCURRENCY, async (life) => {
+    const operation = { kind: "deleteEnvironment", actor: "root" } as const;
+    const performed = await perform(stack, life.subject, operation, { beside: false });
+    tally.performed(performed);
+    note(life, "last", performed);
+    applyOne(life, performed);
+  });
+  await whenQuiet(stack);
+  const decisionsIn = await reader.read();
+  for (const life of lives) {
+    const [model] = life.models;
+    if (life.difference || model === undefined) continue;
+    const faults = compareDecisions(model.decisions, decisionsIn(life.subject));
+    if (faults.length > 0) differ(life, faults);
+  }
 }
 
 async function settleDown(stack: Stack, lives: readonly Life[]): Promise<void> {

@@ -22,13 +22,15 @@ export interface Sequence {
   readonly protected: boolean;
   /** Tables that ana creates first, one per slot. */
   readonly tables: number;
+  /** The environment's retention at first. */
+  readonly retention: number | null;
   readonly rounds: readonly Round[];
 }
 
 // Nothing here is mapped or chained: a sequence that failed is shrunk by its value alone.
 
 const actor = fc.oneof(
-  { weight: 6, arbitrary: fc.constant<Actor>("ana") },
+  { weight: 8, arbitrary: fc.constant<Actor>("ana") },
   { weight: 2, arbitrary: fc.constantFrom<Actor>("eva", "will", "root") },
   { weight: 1, arbitrary: fc.constantFrom<Actor>("rita", "sam") },
 );
@@ -43,7 +45,7 @@ const target: fc.Arbitrary<Target> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ by: fc.constant("id" as const), nth }) },
 );
 const days = fc.oneof(
-  { weight: 12, arbitrary: fc.integer({ min: 1, max: 4 }) },
+  { weight: 14, arbitrary: fc.integer({ min: 1, max: 3 }) },
   { weight: 1, arbitrary: fc.constantFrom(3650, 3651, 0) },
 );
 const rule: fc.Arbitrary<AskedRule> = fc.oneof(
@@ -58,7 +60,7 @@ const rule: fc.Arbitrary<AskedRule> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("never" as const) }) },
 );
 const useTime: fc.Arbitrary<UseTime> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant("unsaid" as const) }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant("unsaid" as const) }) },
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant("ago" as const), days: fc.nat({ max: 3 }) }),
@@ -102,6 +104,19 @@ const describe = fc.record({
   target,
   text: fc.constantFrom("", "orders", "events"),
 });
+const rename = fc.record({ kind: fc.constant("rename" as const), actor, target, slot });
+const deploy = fc.record({
+  kind: fc.constant("deploy" as const),
+  actor,
+  version: fc.constantFrom("v1", "v2"),
+  assets: fc.constantFrom<readonly string[]>(
+    [],
+    ["bronze.a"],
+    ["bronze.b", "silver.raw.a"],
+    ["bronze.a", "gold.none"],
+  ),
+});
+const undeploy = fc.record({ kind: fc.constant("undeploy" as const), actor });
 const drop = fc.record({ kind: fc.constant("drop" as const), actor, target });
 const undrop = fc.record({
   kind: fc.constant("undrop" as const),
@@ -126,7 +141,10 @@ const setEnvironmentRetention = fc.record({
 const protect = fc.record({
   kind: fc.constant("protect" as const),
   actor: admin,
-  protected: fc.boolean(),
+  protected: fc.oneof(
+    { weight: 2, arbitrary: fc.constant(false) },
+    { weight: 1, arbitrary: fc.constant(true) },
+  ),
 });
 const touchTable = fc.record({ kind: fc.constant("touchTable" as const), target });
 const touchEnvironment = fc.record({ kind: fc.constant("touchEnvironment" as const) });
@@ -147,21 +165,43 @@ const use = fc.record({
 });
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 8, arbitrary: create },
+  { weight: 5, arbitrary: create },
   { weight: 2, arbitrary: stage },
   { weight: 5, arbitrary: commit },
-  { weight: 2, arbitrary: describe },
-  { weight: 3, arbitrary: drop },
+  { weight: 1, arbitrary: describe },
+  { weight: 3, arbitrary: rename },
+  { weight: 2, arbitrary: deploy },
+  { weight: 1, arbitrary: undeploy },
+  { weight: 2, arbitrary: drop },
   { weight: 6, arbitrary: undrop },
   { weight: 9, arbitrary: setRetention },
-  { weight: 3, arbitrary: setEnvironmentRetention },
+  { weight: 2, arbitrary: setEnvironmentRetention },
   { weight: 2, arbitrary: protect },
   { weight: 1, arbitrary: touchTable },
   { weight: 1, arbitrary: touchEnvironment },
   { weight: 3, arbitrary: hold },
   { weight: 1, arbitrary: renew },
   { weight: 1, arbitrary: release },
-  { weight: 6, arbitrary: use },
+  { weight: 5, arbitrary: use },
+);
+
+/** What may keep a table, or bring it back or on its way, while a sweep runs. */
+const interfering: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 5, arbitrary: use },
+  { weight: 3, arbitrary: setRetention },
+  { weight: 2, arbitrary: commit },
+  { weight: 2, arbitrary: hold },
+  { weight: 1, arbitrary: describe },
+  { weight: 1, arbitrary: rename },
+  { weight: 1, arbitrary: deploy },
+  { weight: 1, arbitrary: undeploy },
+  { weight: 1, arbitrary: drop },
+  { weight: 1, arbitrary: undrop },
+  { weight: 1, arbitrary: create },
+  { weight: 1, arbitrary: protect },
+  { weight: 1, arbitrary: setEnvironmentRetention },
+  { weight: 1, arbitrary: touchTable },
+  { weight: 1, arbitrary: touchEnvironment },
 );
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -170,7 +210,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 const meanwhile = fc.record({
-  operation,
+  operation: interfering,
   moment: fc.constantFrom<Moment>("beside", "before confirming", "after confirming"),
 });
 
@@ -180,7 +220,7 @@ const round: fc.Arbitrary<Round> = fc.record({
     { weight: 1, arbitrary: fc.constant(0) },
     { weight: 6, arbitrary: fc.integer({ min: 1, max: 3 }) },
   ),
-  meanwhile: fc.option(meanwhile, { freq: 2 }),
+  meanwhile: fc.option(meanwhile, { freq: 4 }),
 });
 
 /** Sequences of everything that can be done in an environment. */
@@ -193,5 +233,25 @@ export const sequence: fc.Arbitrary<Sequence> = fc.record({
     { weight: 8, arbitrary: fc.integer({ min: 1, max: 3 }) },
     { weight: 1, arbitrary: fc.constant(0) },
   ),
+  retention: fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 }),
   rounds: fc.array(round, { minLength: 1, maxLength: 6, size: "max" }),
+});
+
+/** The same, but that in each round a table is read after a sweep found it due and before the catalog asks again. */
+export const readWhileConfirming = ({ rounds, ...rest }: Sequence): Sequence => ({
+  ...rest,
+  rounds: rounds.map((each, nth) => ({
+    ...each,
+    meanwhile: {
+      operation: {
+        kind: "use",
+        target: { by: "name", slot: nth % 2 },
+        use: "read",
+        time: { kind: "unsaid" },
+        form: "json",
+        times: 1,
+      },
+      moment: "before confirming",
+    },
+  })),
 });

@@ -3,6 +3,7 @@ import type { Difference } from "./life.ts";
 import type { Stack } from "./real/stack.ts";
 import { liveTogether } from "./run.ts";
 import { type Sequence, sequence } from "./sequences.ts";
+import { Tally } from "./tally.ts";
 
 /**
  * The least sequence that still differs, found by living it alone again and again within `withinMs`. One that differs
@@ -15,7 +16,7 @@ export async function shrink(
 ): Promise<Difference> {
   let least = difference;
   const isSame = async (tried: Sequence) => {
-    const [found] = (await liveTogether(stack, [tried])).differences;
+    const [found] = (await liveTogether(stack, [tried], new Tally())).differences;
     if (found) least = found;
     return found === undefined;
   };

@@ -2,19 +2,19 @@ import { applyOne, type Life, note, step } from "./life.ts";
 import { perform } from "./real/perform.ts";
 import type { Stack } from "./real/stack.ts";
 import { applyBoth } from "./rules/apply.ts";
+import type { Operation } from "./rules/operation.ts";
 import type { Step } from "./sequences.ts";
 import type { Tally } from "./tally.ts";
 
-/** Creates the tables that a sequence starts with. */
-export async function createFirst(stack: Stack, tally: Tally, life: Life): Promise<void> {
-  for (let slot = 0; slot < life.sequence.tables; slot++) {
-    const operation = {
-      kind: "create",
-      actor: "ana",
-      slot,
-      tableKind: "managed",
-      staged: false,
-    } as const;
+/** Makes what a sequence starts with. */
+export async function makeFirst(stack: Stack, tally: Tally, life: Life): Promise<void> {
+  const { tables, retention } = life.sequence;
+  const creations = Array.from({ length: tables }, (_, slot): Operation => {
+    return { kind: "create", actor: "ana", slot, tableKind: "managed", staged: false };
+  });
+  const setting: readonly Operation[] =
+    retention === null ? [] : [{ kind: "setEnvironmentRetention", actor: "root", days: retention }];
+  for (const operation of [...creations, ...setting]) {
     const performed = await perform(stack, life.subject, operation, { beside: false });
     tally.performed(performed);
     note(life, "first", performed);

@@ -1,25 +1,25 @@
 import type { Performed } from "./rules/operation.ts";
 import type { SweepSeen } from "./rules/sweep.ts";
 
-/** What has happened in all, and how often: a property that nothing happens to holds as well. */
+/** What has happened in all, and how often: that nothing differs says little where nothing happens. */
 export class Tally {
   readonly #counts = new Map<string, number>();
 
   performed(performed: Performed | undefined): void {
     if (performed === undefined) return;
     const { operation, outcome } = performed;
-    this.#count(`${operation.kind}: ${outcome.refused ?? "done"}`);
+    this.#count(`${operation.kind} ${outcome.refused ?? "done"}`);
   }
 
   swept(outcomes: SweepSeen["outcomes"]): void {
     for (const { outcome, reason } of outcomes.values()) {
-      this.#count(`sweep: ${outcome}${reason && ` ${reason}`}`);
+      this.#count(`sweep ${outcome}${reason && ` ${reason}`}`);
     }
   }
 
-  /** `{"drop: done": 12, "sweep: kept held": 3, …}` */
-  counts(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#counts].sort());
+  /** `drop done`, `drop TABLE_HELD`, `sweep kept held`: as often as they were counted. */
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
   }
 
   #count(what: string): void {

@@ -3,7 +3,8 @@ import { daysArgument } from "../arguments.ts";
 import type { Context } from "../context.ts";
 import { UsageError } from "../exit.ts";
 import { table } from "../output/print.ts";
-import { instantText } from "../output/time.ts";
+import { expiryRemark } from "../output/tables.ts";
+import { quantity } from "../output/words.ts";
 import type { Run } from "../program.ts";
 import { explaining, requireQuery, requireReadOnly, withEngine } from "../sql/engine.ts";
 import { mountTables } from "../sql/mount.ts";
@@ -64,13 +65,13 @@ async function runSql(query: string, options: SqlOptions, context: Context): Pro
         environment,
         into,
         mode,
+        read,
         ...(expireAfter === undefined ? {} : { expireAfterDays: expireAfter }),
       });
-      const rows = `${written.rows} ${written.rows === 1 ? "row" : "rows"}`;
-      const expires = written.table.expires_at
-        ? ` It expires ${instantText(written.table.expires_at)}.`
-        : "";
-      output.show(written, () => `Wrote ${rows} to ${written.table.full_name}.${expires}`);
+      const rows = quantity(written.rows, "row");
+      output.show(written, () =>
+        `Wrote ${rows} to ${written.table.full_name}. ${expiryRemark(written.table)}`.trim(),
+      );
     } else {
       const result = await explaining(() => engine.runAndReadAll(sql));
       output.show(result.getRowObjectsJson(), () =>
@@ -80,7 +81,10 @@ async function runSql(query: string, options: SqlOptions, context: Context): Pro
         ),
       );
     }
-    await reportReads(client, read);
+    await reportReads(
+      client,
+      read.map(({ table: one }) => one),
+    );
   });
 }
 

@@ -32,7 +32,7 @@ export function addSweepHolds(sweeps: Command, run: Run): void {
 }
 
 /** What is confirmed: exactly one of a hold's id, an environment and the clock. */
-export function confirmationOf(
+function confirmationOf(
   hold: string | undefined,
   { environment, clock }: { readonly environment?: string; readonly clock?: true },
 ): SweepConfirmation {

@@ -64,7 +64,7 @@ export function addTableFilters(tables: Command, run: Run): void {
 }
 
 /** How many values an operator takes; a wrong number is said before anything is sent. */
-export function checkValues(operator: FilterOperator, given: number): void {
+function checkValues(operator: FilterOperator, given: number): void {
   switch (operator) {
     case "is null":
     case "is not null":

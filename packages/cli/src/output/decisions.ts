@@ -34,8 +34,33 @@ function whyText(record: DecisionRecord): string {
   const parts = [record.outcome === "done" ? "" : record.outcome, record.reason];
   const retention = record.details.retention;
   if (isRecord(retention)) parts.push(retentionText(retention));
-  else parts.push(ruleText(record.details));
+  else parts.push(ruleText(record.details), ...factsOf(record.details));
   return parts.filter(Boolean).join(", ");
+}
+
+/** Details that say what a decision was about beside its resource, in the order in which they read well. */
+const TELLING = [
+  "right",
+  "role",
+  "subject",
+  "name",
+  "column",
+  "operator",
+  "mask",
+  "applies_to",
+  "former_name",
+  "version",
+  "due",
+  "tables",
+  "note",
+];
+
+function factsOf(details: Readonly<Record<string, unknown>>): string[] {
+  return TELLING.flatMap((name) => {
+    const value = details[name];
+    const told = typeof value === "string" || typeof value === "number";
+    return told && value !== "" ? [`${name.replaceAll("_", " ")} ${value}`] : [];
+  });
 }
 
 function retentionText(retention: Readonly<Record<string, unknown>>): string {

@@ -12,7 +12,7 @@ export function sweepHoldTable(holds: readonly SweepHold[]): string {
       whyText(hold),
       instantText(hold.raised_at),
       stateText(hold),
-      hold.confirmed_by ? "" : `lapse sweep confirm ${hold.id}`,
+      hold.confirmed_by || !hold.id ? "" : `lapse sweep confirm ${hold.id}`,
     ]),
   );
 }
@@ -39,6 +39,7 @@ function whyText(hold: SweepHold): string {
 }
 
 function stateText(hold: SweepHold): string {
+  if (!hold.id) return "would hold";
   if (!hold.confirmed_by) return "holds";
   return `confirmed by ${hold.confirmed_by}${hold.confirmed_at ? ` ${instantText(hold.confirmed_at)}` : ""}`;
 }

@@ -20,7 +20,9 @@ describe("distance", () => {
 
 describe("instantText", () => {
   test("shows UTC to the second and the distance", () => {
-    expect(instantText(new Date("2026-12-01T12:00:00.123Z"), now)).toBe("2026-12-01 12:00:00Z (in 1 d)");
+    expect(instantText(new Date("2026-12-01T12:00:00.123Z"), now)).toBe(
+      "2026-12-01 12:00:00Z (in 1 d)",
+    );
   });
   test("shows a dash for no instant", () => {
     expect(instantText(null, now)).toBe("–");

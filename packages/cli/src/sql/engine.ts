@@ -32,10 +32,14 @@ export async function requireReadOnly(engine: DuckDBConnection, sql: string): Pr
   const { statementType } = prepared;
   prepared.destroySync();
   if (statementType === StatementType.SELECT || statementType === StatementType.EXPLAIN) return;
-  throw new UsageError(
-    "lapse sql runs queries. To write, give the query whose rows to write and where: --into bronze.trial --mode append.",
-  );
+  throw noQuery();
 }
+
+/** What `lapse sql` does not run. */
+export const noQuery = (): UsageError =>
+  new UsageError(
+    "lapse sql runs queries. To write, give the query whose rows to write and where: --into bronze.trial --mode append. (A PIVOT needs its values: ON column IN (…).)",
+  );
 
 /** Runs engine work; what it throws becomes a failure that keeps DuckDB's own explanation. */
 export async function explaining<T>(work: () => Promise<T>): Promise<T> {

@@ -1,20 +1,13 @@
 import { expect, test } from "@jest/globals";
-import fc from "fast-check";
-import { quoteName, quoteText, splitName } from "./identifiers.ts";
+import { UsageError } from "../exit.ts";
+import { quoteName, quoteText } from "./identifiers.ts";
 
-test("a quoted name is split back into itself, whatever is in it", () => {
-  const part = fc.string({ minLength: 1 });
-  fc.assert(
-    fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), (parts) => {
-      expect(splitName(parts.map(quoteName).join("."))).toEqual(parts);
-    }),
-  );
-});
-
-test("plain names are split at the dots", () => {
-  expect(splitName("bronze.trial")).toEqual(["bronze", "trial"]);
-});
-
-test("a quote cannot end a text value", () => {
+test("a quote cannot end a name or a text value", () => {
   expect(quoteText("x'; DROP TABLE y; --")).toBe("'x''; DROP TABLE y; --'");
+  expect(quoteName('x"; DROP TABLE y; --')).toBe('"x""; DROP TABLE y; --"');
+});
+
+test("a NUL, at which the engine would end the statement, is refused", () => {
+  expect(() => quoteText("a\0b")).toThrow(UsageError);
+  expect(() => quoteName("a\0b")).toThrow(UsageError);
 });

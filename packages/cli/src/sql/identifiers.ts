@@ -1,19 +1,17 @@
+import { UsageError } from "../exit.ts";
+
 /** Quotes a name for SQL text. */
 export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
+  return `"${withoutNul(name).replaceAll('"', '""')}"`;
 }
 
-/** Quotes a text value for SQL text, where a statement takes no parameter (file names in COPY). */
+/** Quotes a text value for SQL text, where a statement takes no parameter (views, file names in COPY). */
 export function quoteText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  return `'${withoutNul(text).replaceAll("'", "''")}'`;
 }
 
-/** Splits a dotted name as DuckDB writes it, `bronze."odd.name"`, into its parts without quotes. */
-export function splitName(text: string): string[] {
-  const parts: string[] = [];
-  const pattern = /"((?:[^"]|"")*)"|([^."]+)/g;
-  for (const match of text.matchAll(pattern)) {
-    parts.push(match[1] === undefined ? (match[2] ?? "") : match[1].replaceAll('""', '"'));
-  }
-  return parts;
+/** The engine takes a NUL for the end of the statement. */
+function withoutNul(text: string): string {
+  if (!text.includes("\0")) return text;
+  throw new UsageError("A text with a NUL character cannot be used in a query.");
 }

@@ -3,11 +3,12 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Column, LapseApiError, type LapseClient, type Table } from "@lapse/sdk";
-import { FailedError, UsageError } from "../exit.ts";
+import { FailedError, RefusedError, UsageError } from "../exit.ts";
 import { explaining } from "./engine.ts";
 import { withHold } from "./hold.ts";
 import { quoteName, quoteText } from "./identifiers.ts";
-import { localPath, typeText } from "./mount.ts";
+import type { Mounted } from "./mount.ts";
+import { localPath, typeText } from "./source.ts";
 
 export type WriteMode = "create" | "append" | "replace";
 
@@ -18,6 +19,8 @@ export type Write = {
   readonly into: string;
   readonly mode: WriteMode;
   readonly expireAfterDays?: number;
+  /** What the query reads. */
+  readonly read: readonly Mounted[];
 };
 
 export type Written = { readonly table: Table; readonly rows: number };
@@ -34,6 +37,7 @@ export async function writeQuery(
   const columns = await resultColumns(engine, write.sql);
   if (write.mode === "create") return createTable(engine, client, write, columns);
   const table = await client.tables.get(write.environment, write.into);
+  if (write.mode === "replace") refuseLoss(table, write.read);
   const query =
     write.mode === "append" && table.columns.length > 0
       ? shapedQuery(write.sql, columns, table)
@@ -44,6 +48,14 @@ export async function writeQuery(
       hold_id: holdId,
       ...(write.mode === "replace" || table.columns.length === 0 ? { columns } : {}),
     }),
+  );
+}
+
+/** Written back over the table, what its reader does not see would be lost, and what is masked stay masked. */
+function refuseLoss(table: Table, read: readonly Mounted[]): void {
+  if (!read.some((one) => one.policed && one.table.id === table.id)) return;
+  throw new RefusedError(
+    `You do not see all of ${table.full_name}: row filters or column masks apply to you, so to replace it by what you see would lose the rest. Write to another table, or ask ${table.owner}, its owner.`,
   );
 }
 

@@ -40,7 +40,8 @@ export const readSweep = recordReader<Sweep>(
 
 /** A guard that stopped the sweep, for the caller's tenant, until somebody says that it is meant (T26). */
 export type SweepHold = {
-  readonly id: string;
+  /** Null for one that a dry run finds, which raises none. */
+  readonly id: string | null;
   /** `clock`: the database's clock jumped; `breaker`: too large a share of an environment is due. */
   readonly kind: "clock" | "breaker";
   /** The environment that is held back; null for the clock, which holds all. */

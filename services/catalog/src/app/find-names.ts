@@ -4,7 +4,9 @@ import type { EnvironmentWithRights, Wanted } from "./effective-rights.ts";
 import {
   type EnvironmentOptions,
   type EnvironmentRef,
+  environmentOf,
   requireEnvironment,
+  unknownEnvironment,
 } from "./find-environment.ts";
 
 /**
@@ -19,9 +21,11 @@ export async function requireEnvironmentNames(
   mode: "share" | "update",
   options: EnvironmentOptions = {},
 ): Promise<EnvironmentWithRights> {
-  const { about } = options;
+  const { about, lock } = options;
   const found = await requireEnvironment(tx, principal, ref, wanted, about ? { about } : {});
   const { environmentId } = found;
   await lockNames(tx, environmentId, mode);
-  return requireEnvironment(tx, principal, { kind: "id", environmentId }, wanted, options);
+  const current = await environmentOf(tx, principal, { kind: "id", environmentId }, lock);
+  if (!current) throw await unknownEnvironment(tx, principal, ref, wanted, about);
+  return { ...found, ...current };
 }

@@ -26,7 +26,7 @@ export type TableRef =
     };
 
 /** Which table a name stands for: the live one, or the generation that was dropped last. */
-export type Generation = "live" | "dropped";
+type Generation = "live" | "dropped";
 
 export interface TableOptions {
   readonly generation?: Generation;

@@ -3,7 +3,7 @@ import { appliesToFault } from "./subject.ts";
 import type { Column } from "./table.ts";
 import { familyOf, valueFault } from "./type-family.ts";
 
-export const OPERATORS = ["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null"] as const;
+const OPERATORS = ["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null"] as const;
 export type Operator = (typeof OPERATORS)[number];
 
 /** A condition on one column, in parts: nowhere is text of a user run as SQL. */

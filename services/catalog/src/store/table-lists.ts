@@ -50,7 +50,8 @@ export async function listLiveTables(db: Queryable, page: LivePage): Promise<Tab
 
 /**
  * Of these, the ones that the subject owns or that a grant opens to it: found by what it has, not by looking at what it
- * may not see. Its own come from an index in the order of the list, the others from its grants.
+ * may not see. Its own come from an index in the order of the list, the others from its grants. The fences (offset 0)
+ * are for small catalogs, all of which the planner would rather read than make a few probes.
  */
 export async function listOpenTables(
   db: Queryable,
@@ -64,13 +65,14 @@ export async function listOpenTables(
        union all
        (select t.table_id, t.namespace, t.name
         from (select distinct table_id from table_grant
-              where tenant = $7 and subject = $6 and environment_id = $1) g
-          join catalog_table t using (table_id)
+              where tenant = $7 and subject = $6 and environment_id = $1) g,
+          lateral (select * from catalog_table where table_id = g.table_id offset 0) t
         where t.owner <> $6 and ${IN_LIVE_PAGE} order by t.namespace, t.name limit $5)
        order by namespace, name limit $5
      )
-     select ${TABLE_COLUMNS} from page p
-       join catalog_table t on t.table_id = p.table_id join environment e using (environment_id)
+     select ${TABLE_COLUMNS} from page p,
+       lateral (select * from catalog_table where table_id = p.table_id offset 0) t
+         join environment e using (environment_id)
      order by p.namespace, p.name`,
     [...livePage(page), subject, tenant],
   );

@@ -32,7 +32,7 @@ import {
 import { shiftTime } from "./shift-time.ts";
 
 export type CatalogClient = GrpcClient<typeof CatalogService>;
-export type AccessClient = GrpcClient<typeof AccessService>;
+
 
 /** The catalog over a real database and a real gRPC connection; only its peers are stood in for. */
 export interface Lab {
@@ -45,7 +45,7 @@ export interface Lab {
   /** A client that calls as this principal. */
   as(principal: Principal): CatalogClient;
   /** The same for who may do what. */
-  access(principal: Principal): AccessClient;
+  access(principal: Principal): GrpcClient<typeof AccessService>;
   /** As the person `subject` of tenant `local` in this role. */
   asPerson(subject: string, role?: Role): CatalogClient;
   /** The decisions about a thing as JSON, and the other events about it. */

@@ -15,6 +15,8 @@ export interface ModelTable {
 /** All generations of one name, and a clock in days. */
 export class TableModel {
   today = 0;
+  /** Whether a current project builds a table of the name (T20). */
+  isDeployed = false;
   #drops = 0;
   readonly tables: ModelTable[] = [];
 

@@ -1,8 +1,9 @@
-import type { CallOptions } from "@lapse/kit";
+import { type CallOptions, hasRight, requireRight } from "@lapse/kit";
 import type { SweepHold } from "@lapse/proto/evaluator";
 import type { Peers } from "../peers.ts";
 import { type Call, reading, writing } from "./call.ts";
 import { findEnvironment } from "./find-environment.ts";
+import { recordRefusal } from "./record-refusal.ts";
 import { required } from "./required.ts";
 
 /** What somebody says is meant. */
@@ -18,8 +19,9 @@ export interface Confirmed {
   readonly purges: boolean;
 }
 
-type HoldPeers = Pick<Peers, "catalog" | "evaluator">;
+type HoldPeers = Pick<Peers, "access" | "catalog" | "evaluator">;
 
+const RIGHT = "sweep.manage";
 const PAGE = 1_000;
 
 /**
@@ -34,9 +36,11 @@ export async function confirmSweeps(
   call: Call,
   confirmation: Confirmation,
 ): Promise<Confirmed> {
+  if (confirmation.kind === "hold") {
+    return { holds: [await confirm(peers, confirmation.id, writing(call))], purges: false };
+  }
+  await requireSweepManage(peers, call);
   switch (confirmation.kind) {
-    case "hold":
-      return { holds: [await confirm(peers, confirmation.id, writing(call))], purges: false };
     case "environment": {
       const { environmentId } = await findEnvironment(peers, call, confirmation.name);
       const ofIt = (hold: SweepHold) => hold.environmentId === environmentId;
@@ -47,6 +51,19 @@ export async function confirmSweeps(
       return { holds, purges: await confirmPurges(peers, call) };
     }
   }
+}
+
+/** As the evaluator asks of every confirmation: here there may be none to ask it for, and the refusal is the same. */
+async function requireSweepManage(peers: HoldPeers, call: Call): Promise<void> {
+  if (!hasRight(call.principal, RIGHT)) {
+    await recordRefusal(peers, call, {
+      right: RIGHT,
+      resourceKind: "evaluator",
+      resourceId: "sweeps",
+      resourceName: "sweeps",
+    });
+  }
+  requireRight(call.principal, RIGHT);
 }
 
 async function confirmAll(

@@ -1,14 +1,17 @@
 import { isId, type Queryable } from "@lapse/kit";
-import { type ActivityTally, tally, tallyRead } from "../domain/activity.ts";
+import { type ActivityTally, tally } from "../domain/activity.ts";
 import type {
   ActivityMessage,
   RefusedActivity,
   ReportedActivity,
 } from "../domain/activity-message.ts";
 import { clampToNow, EARLIEST_MS } from "../domain/event-time.ts";
+import { type PackedActivities, unpack } from "../domain/packed-activities.ts";
 import { readSource } from "../domain/read-source.ts";
+import { ReadTally } from "../domain/read-tally.ts";
 import { nameKey, parseTableName, type TableName } from "../domain/table-name.ts";
 import { holdBasis } from "../store/basis.ts";
+import { saveReads } from "../store/read-days.ts";
 import { saveActivity } from "../store/table-activity.ts";
 import { findTableIds } from "../store/table-names.ts";
 
@@ -41,7 +44,12 @@ export async function foldActivity(
   const batch = new Batch(basis.now.getTime());
   const byName: Reported[] = [];
   for (const message of messages) {
-    for (const activity of message.activities) {
+    const { activities } = message;
+    if ("ids" in activities && message.kind === "read") {
+      batch.countReads(message, activities);
+      continue;
+    }
+    for (const activity of "ids" in activities ? unpack(activities) : activities) {
       if (activity.tableId !== "") {
         batch.countById(message, activity);
       } else {
@@ -51,6 +59,9 @@ export async function foldActivity(
   }
   if (byName.length > 0) {
     await countByName(tx, batch, byName, awaitCatalog);
+  }
+  for (const { tableId, at } of await saveReads(tx, batch.reads)) {
+    tally(batch.activities, { tableId, kind: "read", at });
   }
   await saveActivity(tx, batch.activities, basis);
   return { refused: batch.refused, clamped: batch.clamped };
@@ -100,7 +111,9 @@ async function countByName(
 
 /** What a batch comes to, while it is gone through. */
 class Batch {
+  /** All but reads. */
   readonly activities: ActivityTally = new Map();
+  readonly reads = new ReadTally();
   readonly refused: RefusedActivity[] = [];
   clamped = 0;
   readonly #now: number;
@@ -113,11 +126,23 @@ class Batch {
 
   countById(message: ActivityMessage, activity: ReportedActivity): void {
     const tableId = activity.tableId.toLowerCase();
-    // An id that was fine once in this batch is fine again, and most come often.
-    if (this.activities.has(tableId) || isId(tableId)) {
+    if (isId(tableId)) {
       this.count(message, activity, tableId);
     } else {
       this.refuse(message, activity, "table_id is not an id");
+    }
+  }
+
+  countReads(message: ActivityMessage, packed: PackedActivities): void {
+    const sources = packed.sources.map((source) =>
+      this.reads.sourceNumber(this.#source(source || message.sender)),
+    );
+    for (let nth = 0; nth < packed.length; nth += 1) {
+      const given = packed.occurredAt[nth] ?? Number.NaN;
+      const occurredAt = Number.isNaN(given) ? message.storedAt : given;
+      const { at, clamped } = clampToNow(occurredAt, this.#now);
+      this.clamped += Number(clamped);
+      this.reads.addByWords(packed.ids, 4 * nth, at, sources[packed.source[nth] ?? 0] ?? 0);
     }
   }
 
@@ -130,7 +155,7 @@ class Batch {
     const { at, clamped } = clampToNow(occurredAt, this.#now);
     this.clamped += Number(clamped);
     if (message.kind === "read") {
-      tallyRead(this.activities, { tableId, at, source: this.#source(message, activity) });
+      this.reads.add(tableId, at, this.#source(activity.source || message.sender));
     } else {
       tally(this.activities, { tableId, kind: message.kind, at });
     }
@@ -140,8 +165,7 @@ class Batch {
     this.refused.push({ message, activity, reason });
   }
 
-  #source({ sender }: ActivityMessage, { source }: ReportedActivity): string {
-    const given = source || sender;
+  #source(given: string): string {
     const known = this.#sources.get(given);
     if (known !== undefined) {
       return known;

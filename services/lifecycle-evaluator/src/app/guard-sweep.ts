@@ -24,6 +24,8 @@ import { lookAtSweepClock } from "./watch-clock.ts";
 export interface Guarded {
   /** What it may take. */
   readonly scope: DueScope;
+  /** Whose tables it may take. */
+  readonly tenants: readonly string[];
   readonly breaker: BreakerVerdict;
   /** Whether the clock holds everybody it would serve. */
   readonly heldByClock: boolean;
@@ -62,6 +64,7 @@ export async function readGuards(
   });
   return {
     scope: { tenant, exceptTenants, limits: breaker.limits },
+    tenants: served,
     breaker,
     heldByClock: served.length === 0 && tenants.some((each) => held.has(each)),
   };

@@ -7,6 +7,7 @@ import {
 } from "@lapse/kit";
 import { advance, type DueCursor } from "../domain/due-order.ts";
 import { type DueRetention, dueRetention } from "../domain/due-retention.ts";
+import { type SweepProgress, withinShare } from "../domain/sweep-budget.ts";
 import type { TableFacts } from "../domain/table-facts.ts";
 import { tableDueEvent } from "../events/table-due.ts";
 import { SERVICE } from "../service-name.ts";
@@ -22,26 +23,32 @@ export interface Chunk {
   readonly limit: number;
   readonly cursor: DueCursor;
   readonly scope: DueScope;
+  /** How many tables of one tenant may be dropped, and what of that is used up. */
+  readonly share: number;
+  readonly progress: ReadonlyMap<string, SweepProgress>;
 }
 
 /** What was issued. */
 export interface Issued {
   readonly issued: number;
   readonly cursor: DueCursor;
-  /** Whether nothing is left after the cursor. */
+  /** Whether nothing is left after the cursor but of tenants whose share is used up. */
   readonly exhausted: boolean;
+  /** The tenants of which some were found and left, as their share is used up. */
+  readonly spent: readonly string[];
 }
 
 /**
- * Issues the most overdue tables after the cursor: for each, its place in the sweep's record, a decision
- * and the due event, together.
+ * Issues the most overdue tables after the cursor, of each tenant within its share: for each, its place in the
+ * sweep's record, a decision and the due event, together.
  */
 export async function issueDueTables(
   tx: Queryable,
   { log }: Pick<EvaluatorDeps, "log">,
-  { sweepId, horizon, limit, cursor, scope }: Chunk,
+  { sweepId, horizon, limit, cursor, scope, share, progress }: Chunk,
 ): Promise<Issued> {
-  const found = await findDueTables(tx, { horizon, limit, cursor, scope });
+  const all = await findDueTables(tx, { horizon, limit, cursor, scope });
+  const found = withinShare(all, ({ facts }) => facts.tenant, { progress, share });
   const due = agreed(found, horizon, log);
   const fresh = await insertCandidates(
     tx,
@@ -69,11 +76,15 @@ export async function issueDueTables(
       cursor,
       found.map(({ place }) => place),
     ),
-    exhausted: found.length < limit,
+    exhausted: all.length < limit,
+    spent: all.filter((table) => !found.includes(table)).map(({ facts }) => facts.tenant),
   };
 }
 
-/** Those that the arithmetic calls due as well: an index that says otherwise is a fault of ours, and keeps. */
+/**
+ * Those that the arithmetic calls due as well. The indexes may not know the latest reads of a table yet, which the
+ * arithmetic does; whatever else they say otherwise keeps too.
+ */
 export function agreed(
   found: readonly DueTable[],
   now: Date,
@@ -82,7 +93,7 @@ export function agreed(
   return found.flatMap(({ facts, place }) => {
     const retention = dueRetention(facts, now);
     if (retention === null) {
-      log.error({ table_id: facts.tableId, place }, "the index calls a table due that is not");
+      log.debug({ table_id: facts.tableId, place }, "the index calls a table due that is not");
       return [];
     }
     return [{ facts, retention }];

@@ -1,23 +1,15 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { ANY_TENANT, LapseError } from "@lapse/kit";
-import type { DueCursor } from "../domain/due-order.ts";
 import type { HeldReason } from "../domain/sweep.ts";
-import { nextChunk } from "../domain/sweep-budget.ts";
-import { giveUpOn, loadProgress } from "../store/sweep-candidates.ts";
+import { fairShare } from "../domain/sweep-budget.ts";
 import { completeSweep, recordCapped, recordFence } from "../store/sweeps.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 import { findCappedTenants } from "./find-capped-tenants.ts";
 import { type GuardedSweep, guardSweep } from "./guard-sweep.ts";
 import { holdSweep } from "./hold-sweep.ts";
-import { type Chunk, type Issued, issueDueTables } from "./issue-due-tables.ts";
+import { issueRounds, type RoundsEnd } from "./issue-rounds.ts";
 import { passSignal } from "./pass-signal.ts";
 import type { StartedSweep } from "./start-next-sweep.ts";
 import { type SweepLease, underLease } from "./sweep-lease.ts";
-import { watchClock } from "./watch-clock.ts";
-
-const LOOK_FOR_ANSWERS_MS = 100;
-/** While a sweep runs, the clock is looked at this often. */
-const CLOCK_EVERY_MS = 1_000;
 
 /**
  * Runs a sweep that is recorded as running, to its end (T24, T25): waits for the fence, lets the guards judge,
@@ -40,7 +32,7 @@ export async function runSweep(
     await holdSweep(deps, sweepId, "clock", lease);
     return;
   }
-  const { exhausted, cursor } = await issueRounds(deps, sweepId, guarded, lease);
+  const { exhausted, cursor } = await issueFairly(deps, sweepId, guarded, lease);
   const finishedAt = await underLease(deps, lease, async (tx) => {
     if (!exhausted) {
       await recordCapped(tx, sweepId, await findCappedTenants(tx, { ...guarded, cursor }));
@@ -82,43 +74,21 @@ async function passFence(
   }
 }
 
-interface RoundsEnd {
-  /** Nothing that may be taken is left after the cursor. */
-  readonly exhausted: boolean;
-  readonly cursor: DueCursor;
-}
-
-/** Ends when nothing is due any more, or the cap is used up, and every table is answered or given up. */
-async function issueRounds(
+/**
+ * Each tenant's share of the cap first, then what is left of it by how overdue the tables are, whose ever they are: one
+ * tenant alone has all of it either way.
+ */
+async function issueFairly(
   deps: EvaluatorDeps,
   sweepId: string,
-  { horizon, scope }: GuardedSweep,
+  { horizon, scope, tenants }: GuardedSweep,
   lease: SweepLease,
 ): Promise<RoundsEnd> {
-  const { pool, rules, metrics } = deps;
-  let cursor: DueCursor = new Map();
-  let exhausted = false;
-  let lookedAt = performance.now();
-  for (;;) {
-    lease.signal.throwIfAborted();
-    if (performance.now() - lookedAt >= CLOCK_EVERY_MS) {
-      // A jump raises its holds for the sweeps to come; this one goes by the horizon it has.
-      await watchClock(deps, lease);
-      lookedAt = performance.now();
-    }
-    const progress = await loadProgress(pool, sweepId);
-    const limit: number = exhausted ? 0 : nextChunk(rules.cap, progress);
-    if (limit > 0) {
-      const chunk: Chunk = { sweepId, horizon, limit, cursor, scope };
-      const round: Issued = await underLease(deps, lease, (tx) => issueDueTables(tx, deps, chunk));
-      metrics.due.inc(round.issued);
-      ({ cursor, exhausted } = round);
-      continue;
-    }
-    if (progress.outstanding === 0) {
-      return { exhausted, cursor };
-    }
-    await underLease(deps, lease, (tx) => giveUpOn(tx, sweepId, rules.answerTimeoutMs));
-    await delay(LOOK_FOR_ANSWERS_MS);
-  }
+  const { cap } = deps.rules;
+  const rounds = { sweepId, horizon, scope };
+  const share = fairShare(cap, tenants.length);
+  const first = await issueRounds(deps, { ...rounds, share, cursor: new Map() }, lease);
+  return first.exhausted || share >= cap
+    ? first
+    : issueRounds(deps, { ...rounds, share: cap, cursor: first.cursor }, lease);
 }

@@ -1,3 +1,5 @@
+import type { PackedActivities } from "./packed-activities.ts";
+
 /** What the subject `activity.table.<kind>` may say. */
 export const REPORTED_KINDS = ["read", "written", "maintained", "changed"] as const;
 export type ReportedKind = (typeof REPORTED_KINDS)[number];
@@ -30,7 +32,7 @@ export interface ActivityMessage {
   readonly storedAt: number;
   /** Who sent it, where an activity does not say who saw it. */
   readonly sender: string;
-  readonly activities: readonly ReportedActivity[];
+  readonly activities: readonly ReportedActivity[] | PackedActivities;
 }
 
 /** An activity of a message that could not be counted, and why. */

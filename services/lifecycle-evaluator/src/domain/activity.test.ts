@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { type Activity, type ActivityTally, tally, tallyRead } from "./activity.ts";
+import { type Activity, type ActivityTally, tally } from "./activity.ts";
 
 const activity = fc.record({
   tableId: fc.constantFrom("a", "b"),
@@ -41,33 +41,5 @@ describe("tally", () => {
       lastActivityKind: "written",
       lastReadAt: 7,
     });
-  });
-});
-
-describe("tallyRead", () => {
-  test("T17 counts reads per day and source", () => {
-    const all: ActivityTally = new Map();
-    const noon = Date.parse("2026-05-01T12:00:00Z");
-    const day = 86_400_000;
-    for (const [at, source] of [
-      [noon, "trino"],
-      [noon + day, "trino"],
-      [noon - 1, "trino"],
-      [noon, "spark"],
-    ] as const) {
-      tallyRead(all, { tableId: "a", at, source });
-    }
-    expect(all.get("a")?.reads).toEqual([
-      { day: "2026-05-01", source: "trino", reads: 2, lastAt: noon },
-      { day: "2026-05-02", source: "trino", reads: 1, lastAt: noon + day },
-      { day: "2026-05-01", source: "spark", reads: 1, lastAt: noon },
-    ]);
-  });
-
-  test("a day begins at midnight UTC", () => {
-    const all: ActivityTally = new Map();
-    tallyRead(all, { tableId: "a", at: Date.parse("2026-05-01T23:59:59.999Z"), source: "" });
-    tallyRead(all, { tableId: "a", at: Date.parse("2026-05-02T00:00:00.000Z"), source: "" });
-    expect(all.get("a")?.reads.map(({ day }) => day)).toEqual(["2026-05-01", "2026-05-02"]);
   });
 });

@@ -11,21 +11,11 @@ export interface Activity {
   readonly at: number;
 }
 
-/** The reads of one table on one day (`YYYY-MM-DD`, UTC) by one system. */
-export interface ReadCount {
-  readonly day: string;
-  readonly source: string;
-  reads: number;
-  /** ms since the epoch. */
-  lastAt: number;
-}
-
 /** What one batch says about one table. Times are ms since the epoch; null: nothing of that sort. */
 export interface TableActivity {
   lastReadAt: number | null;
   lastActivityAt: number;
   lastActivityKind: ActivityKind;
-  readonly reads: ReadCount[];
 }
 
 /**
@@ -38,13 +28,12 @@ export type ActivityTally = Map<string, TableActivity>;
  * Counts one activity; nothing but the latest of its kind is kept. `lastReadAt` of a tally only reads move
  * (T17).
  */
-export function tally(activities: ActivityTally, { tableId, kind, at }: Activity): TableActivity {
+export function tally(activities: ActivityTally, { tableId, kind, at }: Activity): void {
   const known = activities.get(tableId);
   const lastReadAt = kind === "read" ? at : null;
   if (known === undefined) {
-    const first = { lastReadAt, lastActivityAt: at, lastActivityKind: kind, reads: [] };
-    activities.set(tableId, first);
-    return first;
+    activities.set(tableId, { lastReadAt, lastActivityAt: at, lastActivityKind: kind });
+    return;
   }
   if (isLater(at, kind, known.lastActivityAt, known.lastActivityKind)) {
     known.lastActivityAt = at;
@@ -52,27 +41,6 @@ export function tally(activities: ActivityTally, { tableId, kind, at }: Activity
   }
   if (lastReadAt !== null && (known.lastReadAt === null || lastReadAt > known.lastReadAt)) {
     known.lastReadAt = lastReadAt;
-  }
-  return known;
-}
-
-/** Counts one read for the history of reads per day (T17), besides as activity. */
-export function tallyRead(
-  activities: ActivityTally,
-  {
-    tableId,
-    at,
-    source,
-  }: { readonly tableId: string; readonly at: number; readonly source: string },
-): void {
-  const { reads } = tally(activities, { tableId, kind: "read", at });
-  const day = utcDay(at);
-  const same = reads.find((count) => count.day === day && count.source === source);
-  if (same === undefined) {
-    reads.push({ day, source, reads: 1, lastAt: at });
-  } else {
-    same.reads += 1;
-    same.lastAt = Math.max(same.lastAt, at);
   }
 }
 
@@ -84,16 +52,4 @@ export function isLater(
   thanKind: ActivityKind,
 ): boolean {
   return at > thanAt || (at === thanAt && kind > thanKind);
-}
-
-const DAY_MS = 86_400_000;
-let lastDay = { number: Number.NaN, text: "" };
-
-/** Most events of a batch fall on one day, and writing it out costs more than the rest of counting a read. */
-function utcDay(at: number): string {
-  const number = Math.floor(at / DAY_MS);
-  if (number !== lastDay.number) {
-    lastDay = { number, text: new Date(number * DAY_MS).toISOString().slice(0, 10) };
-  }
-  return lastDay.text;
 }

@@ -16,7 +16,7 @@ export interface SweepHold {
 }
 
 /** What the breaker counted. */
-export interface BreakerReading {
+interface BreakerReading {
   readonly environmentId: string;
   readonly environment: string;
   /** Tables that are due and not confirmed. */
@@ -28,7 +28,7 @@ export interface BreakerReading {
 }
 
 /** What the database clock said. */
-export interface ClockReading {
+interface ClockReading {
   readonly lastSeenAt: Date;
   readonly now: Date;
 }

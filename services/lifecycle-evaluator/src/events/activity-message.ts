@@ -18,6 +18,7 @@ import {
   type ReportedKind,
 } from "../domain/activity-message.ts";
 import { EARLIEST_MS, LATEST_MS } from "../domain/event-time.ts";
+import { readPackedActivities } from "./activity-packed.ts";
 import { readActivityBytes } from "./activity-wire.ts";
 import { unusable } from "./event-fields.ts";
 
@@ -50,9 +51,9 @@ function isReportedKind(kind: string): kind is ReportedKind {
   return REPORTED_KINDS.some((known) => known === kind);
 }
 
-function readBytes(body: Uint8Array): ReportedActivity[] {
+function readBytes(body: Uint8Array): ActivityMessage["activities"] {
   try {
-    return readActivityBytes(body);
+    return readPackedActivities(body) ?? readActivityBytes(body);
   } catch (cause) {
     if (cause instanceof LapseError) {
       throw cause;

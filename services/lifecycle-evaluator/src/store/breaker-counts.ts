@@ -9,7 +9,7 @@ export interface LoadQuery {
   readonly scope: Pick<DueScope, "tenant" | "exceptTenants">;
   readonly share: number;
   /** Environments that are counted in any case, with the expiry up to which they are confirmed. */
-  readonly confirmed: ReadonlyMap<string, Date | null>;
+  readonly confirmed: ReadonlyMap<string, Date>;
 }
 
 /**
@@ -19,10 +19,13 @@ export interface LoadQuery {
  */
 export async function countLoads(
   tx: Queryable,
-  { horizon, scope, share, confirmed }: LoadQuery,
+  query: LoadQuery,
 ): Promise<readonly EnvironmentLoad[]> {
-  // As in findDueTables: the planner cannot know that the probes stop early.
-  await tx.query(`set local jit = off; set local enable_bitmapscan = off`);
+  // As in findDueTables: the planner cannot know that the probes stop early. Nor that an environment's tables lie
+  // together: it would read all tables for the first few of one.
+  await tx.query(
+    `set local jit = off; set local enable_bitmapscan = off; set local enable_seqscan = off`,
+  );
   const { rows } = await tx.query<{
     environment_id: string;
     environment: string;
@@ -33,16 +36,7 @@ export async function countLoads(
   }>({
     name: "count-loads",
     text: COUNT_LOADS,
-    values: [
-      horizon,
-      scope.tenant,
-      scope.exceptTenants,
-      [...confirmed.keys()],
-      [...confirmed.values()].map((until) => until ?? "-infinity"),
-      fewestTooMuch(share),
-      share,
-      LEAST_TABLES,
-    ],
+    values: loadValues(query),
   });
   return rows.map(({ environment_id, environment, tenant, due, covered, tables }) => ({
     environmentId: environment_id,
@@ -54,7 +48,20 @@ export async function countLoads(
   }));
 }
 
-const COUNT_LOADS = `
+/** The parameters of {@link COUNT_LOADS}. */
+export const loadValues = ({ horizon, scope, share, confirmed }: LoadQuery): unknown[] => [
+  horizon,
+  scope.tenant,
+  scope.exceptTenants,
+  [...confirmed.keys()],
+  [...confirmed.values()],
+  fewestTooMuch(share),
+  share,
+  LEAST_TABLES,
+];
+
+/** The statement of {@link countLoads}. */
+export const COUNT_LOADS = `
   with environment as (
     select e.environment_id, e.name, e.tenant, c.until,
       make_interval(secs => e.retention_days::bigint * b.day_seconds) as period,

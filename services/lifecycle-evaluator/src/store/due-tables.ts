@@ -160,15 +160,19 @@ const DEEPER = 8;
  * where there are no more. Runs in a transaction.
  */
 export async function findDueTables(tx: Queryable, query: DueQuery): Promise<readonly DueTable[]> {
-  // The planner cannot know that each probe stops early: it would compile for longer than it reads, and on old
-  // statistics collect all that is overdue to sort it, where the index has it in order.
-  await tx.query(`set local jit = off; set local enable_bitmapscan = off`);
+  // The planner cannot know that each probe stops early: it would compile for longer than it reads, on old
+  // statistics collect all that is overdue to sort it, where the index has it in order, and plan anew every time.
+  await tx.query(`
+    select set_config('jit', 'off', true), set_config('enable_bitmapscan', 'off', true),
+      set_config('plan_cache_mode', 'force_generic_plan', true)`);
   const found: DueTable[] = [];
   let { cursor } = query;
   for (let depth = FIRST_DEPTH; ; depth *= DEEPER) {
     const limit = query.limit - found.length;
     const { tables, more } = await probe(tx, { ...query, limit, cursor }, Math.min(depth, limit));
-    found.push(...tables.filter((table) => !isReadSince(table, query.horizon)));
+    found.push(
+      ...tables.filter(({ readSince, facts }) => !readSince || dueRetention(facts, query.horizon)),
+    );
     if (!(more || tables.length === limit) || found.length === query.limit) {
       return found;
     }
@@ -180,12 +184,10 @@ export async function findDueTables(tx: Queryable, query: DueQuery): Promise<rea
 }
 
 /**
- * The indexes are told of reads up to a minute late (MERGE_AFTER_MS): a table that has been read meanwhile is
- * not due after all. Any other that the arithmetic does not call due is a fault, and for the caller to see.
+ * The indexes are told of reads up to a minute late (MERGE_AFTER_MS): a table that was read since may not be due
+ * after all. Any other that the arithmetic does not call due is a fault, and for the caller to see.
  */
-function isReadSince({ facts }: DueTable, horizon: Date): boolean {
-  return facts.lastActivityKind === "read" && dueRetention(facts, horizon) === null;
-}
+type ProbedTable = DueTable & { readonly readSince: boolean };
 
 type DueRow = FactsRow & { source: DueSource; at: Date; more: boolean };
 
@@ -194,7 +196,7 @@ async function probe(
   tx: Queryable,
   query: DueQuery,
   depth: number,
-): Promise<{ readonly tables: readonly DueTable[]; readonly more: boolean }> {
+): Promise<{ readonly tables: readonly ProbedTable[]; readonly more: boolean }> {
   const { rows } = await tx.query<DueRow>({
     ...(query.readable === undefined
       ? { name: "find-due-tables", text: DUE_TABLES }
@@ -204,11 +206,15 @@ async function probe(
   return { tables: rows.map(toDueTable), more: rows[0]?.more ?? false };
 }
 
-function toDueTable(row: DueRow): DueTable {
+function toDueTable(row: DueRow): ProbedTable {
   const facts = toTableFacts(row);
   const { environmentId, tableId } = facts;
   if (environmentId === null) {
     throw new Error(`table ${tableId} is due in no environment`);
   }
-  return { place: { environmentId, source: row.source, at: row.at, tableId }, facts };
+  return {
+    place: { environmentId, source: row.source, at: row.at, tableId },
+    facts,
+    readSince: facts.lastActivityAt !== row.last_activity_at,
+  };
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from "@lapse/kit";
-import type { ReadCount } from "../domain/activity.ts";
+import type { ReadColumns, ReadTally } from "../domain/read-tally.ts";
 import {
   bigintArray,
   dateArray,
@@ -10,82 +10,115 @@ import {
 
 /**
  * How far `table_state` may lag behind the last read of a table. So much matters to nobody who looks for tables
- * that are due, and what is known of a table is completed by `last_read_of` (see the migration).
+ * that are due, and what is known of one table is completed from here (`last_read_at` in table-facts.ts).
  */
 export const MERGE_AFTER_MS = 60_000;
 
-/** The reads of a table on one day by one system. */
-export interface ReadsOfTable {
+/** Rows per statement: none takes long, whatever the batch. */
+const AT_ONCE = 100_000;
+
+/** The last read of a table, in ms since the epoch. */
+export interface LastRead {
   readonly tableId: string;
-  readonly count: ReadCount;
+  readonly at: number;
 }
 
 /**
- * Counts reads, at most once per table, day and source, and gives the tables whose `table_state` has to be told
- * of their last read now (T17). Only the fold of activity writes here, so nobody comes in between.
+ * Counts the reads of a batch per table, day and source (T17); the last reads of which `table_state` has to be
+ * told now. Only the fold of activity counts reads, so nobody comes in between.
  */
-export async function countReads(
-  tx: Queryable,
-  reads: readonly ReadsOfTable[],
-): Promise<readonly string[]> {
-  const days = reads.map(({ count }) => count.day).sort();
+export async function saveReads(tx: Queryable, reads: ReadTally): Promise<readonly LastRead[]> {
+  if (reads.size === 0) {
+    return [];
+  }
+  // No batch is like the one before, nor is the history: a plan for these very values is worth its while.
+  await tx.query(
+    `select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', '64MB', true)`,
+  );
+  const told: LastRead[] = [];
+  for (let from = 0; from < reads.size; from += AT_ONCE) {
+    const some = reads.columns(from, Math.min(from + AT_ONCE, reads.size));
+    for (const last of await saveSomeReads(tx, some)) told.push(last);
+  }
+  return told;
+}
+
+interface CountedRow extends Record<string, unknown> {
+  counted: number;
+  tables: string[] | null;
+  times: number[] | null;
+}
+
+async function saveSomeReads(tx: Queryable, reads: ReadColumns): Promise<readonly LastRead[]> {
   const values = [
-    uuidArray(reads.map(({ tableId }) => tableId)),
-    dateArray(reads.map(({ count }) => count.day)),
-    textArray(reads.map(({ count }) => count.source)),
-    bigintArray(reads.map(({ count }) => count.reads)),
-    timestampArray(reads.map(({ count }) => count.lastAt)),
+    uuidArray(reads.ids),
+    dateArray(reads.days),
+    textArray(reads.source, reads.sources),
+    bigintArray(reads.reads),
+    timestampArray(reads.lastAt),
   ];
-  const { rows } = await tx.query<{ counted: number; moved: string[] | null }>({
+  const { rows: again } = await tx.query<CountedRow>({
     name: "count-reads",
-    // The range of days says how little of the history there is to look at.
-    text: `
-      with counted as (
-        update table_read_day d set
-          reads = d.reads + g.reads,
-          last_read_at = greatest(d.last_read_at, g.last_read_at),
-          merged_at = case when d.merged_at <= g.merge_before then g.last_read_at else d.merged_at end
-        from unnest($1::uuid[], $2::date[], $3::text[], $4::bigint[], $5::timestamptz[], $6::timestamptz[])
-          as g (table_id, day, source, reads, last_read_at, merge_before)
-        where d.table_id = g.table_id and d.day = g.day and d.source = g.source
-          and d.day between $7::date and $8::date
-        returning d.table_id, d.merged_at = g.last_read_at as moved
-      )
-      select count(*)::integer as counted, array_agg(table_id) filter (where moved) as moved from counted`,
-    values: [
-      ...values,
-      timestampArray(reads.map(({ tableId, count }) => count.lastAt - mergeAfter(tableId))),
-      days[0],
-      days.at(-1),
-    ],
+    text: COUNT_READS,
+    values: [...values, timestampArray(mergeBefore(reads)), ...dayRange(reads)],
   });
-  const [{ counted, moved } = { counted: 0, moved: null }] = rows;
-  const first = counted === reads.length ? [] : await countFirstReads(tx, values);
-  return [...(moved ?? []), ...first];
-}
-
-/** The first reads of a table on a day by a system; the tables. */
-async function countFirstReads(
-  tx: Queryable,
-  values: readonly unknown[],
-): Promise<readonly string[]> {
-  const { rows } = await tx.query<{ table_id: string }>({
+  const [{ counted } = { counted: 0 }] = again;
+  if (counted === reads.length) {
+    return lastReads(again);
+  }
+  const { rows: first } = await tx.query<CountedRow>({
     name: "count-first-reads",
-    text: `
-      insert into table_read_day (table_id, day, source, reads, last_read_at, merged_at)
-      select g.*, g.last_read_at
-      from unnest($1::uuid[], $2::date[], $3::text[], $4::bigint[], $5::timestamptz[])
-        as g (table_id, day, source, reads, last_read_at)
-      where not exists (
-        select from table_read_day d
-        where d.table_id = g.table_id and d.day = g.day and d.source = g.source)
-      returning table_id`,
-    values: [...values],
+    text: COUNT_FIRST_READS,
+    values,
   });
-  return rows.map(({ table_id }) => table_id);
+  return [...lastReads(again), ...lastReads(first)];
 }
 
-/** At most MERGE_AFTER_MS; not the same for all, so that they do not all come in the same second. */
-function mergeAfter(tableId: string): number {
-  return MERGE_AFTER_MS / 2 + (Number.parseInt(tableId.slice(-4), 16) % (MERGE_AFTER_MS / 2));
+const COUNTED = `
+  select count(*)::integer as counted, array_agg(table_id) filter (where to_be_told) as tables,
+    array_agg((extract(epoch from last_read_at) * 1000)::float8) filter (where to_be_told) as times
+  from counted`;
+
+/** The range of days ($7, $8) says how little of the history there is to look at. */
+const COUNT_READS = `
+  with counted as (
+    update table_read_day d set
+      reads = d.reads + g.reads,
+      last_read_at = greatest(d.last_read_at, g.last_read_at),
+      merged_at = case when d.merged_at <= g.merge_before then g.last_read_at else d.merged_at end
+    from unnest($1::uuid[], $2::date[], $3::text[], $4::bigint[], $5::timestamptz[], $6::timestamptz[])
+      as g (table_id, day, source, reads, last_read_at, merge_before)
+    where d.table_id = g.table_id and d.day = g.day and d.source = g.source
+      and d.day between $7::date and $8::date
+    returning d.table_id, g.last_read_at, d.merged_at = g.last_read_at as to_be_told
+  ) ${COUNTED}`;
+
+/** The first of a day by a system. */
+const COUNT_FIRST_READS = `
+  with counted as (
+    insert into table_read_day (table_id, day, source, reads, last_read_at, merged_at)
+    select g.*, g.last_read_at
+    from unnest($1::uuid[], $2::date[], $3::text[], $4::bigint[], $5::timestamptz[])
+      as g (table_id, day, source, reads, last_read_at)
+    where not exists (
+      select from table_read_day d
+      where d.table_id = g.table_id and d.day = g.day and d.source = g.source)
+    returning table_id, last_read_at, true as to_be_told
+  ) ${COUNTED}`;
+
+function lastReads([row]: readonly CountedRow[]): readonly LastRead[] {
+  const { tables, times } = row ?? {};
+  return (tables ?? []).map((tableId, nth) => ({ tableId, at: times?.[nth] ?? 0 }));
+}
+
+/** At most MERGE_AFTER_MS before each; not the same for all tables, so that they do not all come in one second. */
+function mergeBefore({ ids, lastAt }: ReadColumns): Float64Array {
+  return lastAt.map(
+    (at, nth) => at - MERGE_AFTER_MS / 2 - (((ids[4 * nth + 3] ?? 0) >>> 0) % (MERGE_AFTER_MS / 2)),
+  );
+}
+
+function dayRange({ days }: ReadColumns): readonly [first: string, last: string] {
+  const text = (day: number) => new Date(day * 86_400_000).toISOString().slice(0, 10);
+  return [text(days.reduce((a, b) => Math.min(a, b))), text(days.reduce((a, b) => Math.max(a, b)))];
 }

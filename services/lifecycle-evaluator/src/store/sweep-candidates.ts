@@ -39,28 +39,44 @@ export async function insertCandidates(
   return new Set(rows.map(({ table_id }) => table_id));
 }
 
-/** What has become so far of what a sweep issued. */
-export async function loadProgress(db: Queryable, sweepId: string): Promise<SweepProgress> {
-  const { rows } = await db.query<{ dropped: bigint; outstanding: bigint; unanswered: bigint }>({
+/** What has become so far of what a sweep issued, by tenant; a tenant of which nothing counts is left out. */
+export async function loadProgress(
+  db: Queryable,
+  sweepId: string,
+): Promise<ReadonlyMap<string, SweepProgress>> {
+  const { rows } = await db.query<{
+    tenant: string;
+    dropped: bigint;
+    outstanding: bigint;
+    unanswered: bigint;
+  }>({
     name: "load-progress",
     text: `
-      select
-        (select coalesce(sum(tables), 0) from sweep_tally where sweep_id = $1 and outcome = 'dropped') as dropped,
-        count(*) filter (where outcome = 'issued') as outstanding,
-        count(*) filter (where outcome = 'unanswered') as unanswered
-      from sweep_candidate
-      where sweep_id = $1 and outcome in ('issued', 'unanswered')`,
+      select tenant, sum(dropped)::bigint as dropped, sum(outstanding)::bigint as outstanding,
+        sum(unanswered)::bigint as unanswered
+      from (
+        select tenant, tables as dropped, 0 as outstanding, 0 as unanswered
+        from sweep_tally where sweep_id = $1 and outcome = 'dropped'
+        union all
+        select tenant, 0, count(*) filter (where outcome = 'issued'),
+          count(*) filter (where outcome = 'unanswered')
+        from sweep_candidate
+        where sweep_id = $1 and outcome in ('issued', 'unanswered')
+        group by tenant
+      ) p
+      group by tenant`,
     values: [sweepId],
   });
-  const [row] = rows;
-  if (row === undefined) {
-    throw new Error("a count gave no row");
-  }
-  return {
-    dropped: Number(row.dropped),
-    outstanding: Number(row.outstanding),
-    unanswered: Number(row.unanswered),
-  };
+  return new Map(
+    rows.map(({ tenant, dropped, outstanding, unanswered }) => [
+      tenant,
+      {
+        dropped: Number(dropped),
+        outstanding: Number(outstanding),
+        unanswered: Number(unanswered),
+      },
+    ]),
+  );
 }
 
 /**

@@ -39,7 +39,10 @@ export interface FactsRow extends Record<string, unknown> {
 export const FACTS = `
   t.table_id, t.tenant, t.environment_id, e.name as environment, t.namespace, t.name, t.owner, t.kind, t.state,
   t.project_asset, e.protected or e.deleted as protected, t.restored_at, t.last_activity_at, t.last_activity_kind,
-  last_read_of(t.table_id) as last_read_at, t.rule_kind, t.rule_days, t.rule_on, t.rule_set_by, t.rule_set_at,
+  (
+    select d.last_read_at from table_read_day d
+    where d.table_id = t.table_id order by d.day desc, d.last_read_at desc limit 1
+  ) as last_read_at, t.rule_kind, t.rule_days, t.rule_on, t.rule_set_by, t.rule_set_at,
   e.retention_days, e.retention_set_by, e.retention_set_at,
   t.change_version, t.retention_version, e.policy_version, b.signal_floor_at, b.day_seconds`;
 

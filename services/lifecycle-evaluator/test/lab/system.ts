@@ -57,13 +57,19 @@ export class System {
 
   /** Asks for a sweep as an admin, and waits for its end. */
   async sweep(): Promise<Sweep> {
-    const { sweep } = await this.evaluator.client.runSweep({ waitSeconds: 30 }, as("admin"));
+    const { sweep } = await this.evaluator.client.runSweep(
+      { waitSeconds: 50 },
+      { ...as("admin"), deadlineMs: 55_000 },
+    );
     return there(sweep);
   }
 
   /** Has the tables of every tenant swept, as the schedule does, and waits for its end. */
   async sweepAll(): Promise<Sweep> {
-    const { sweep } = await this.evaluator.client.runSweep({ waitSeconds: 30 });
+    const { sweep } = await this.evaluator.client.runSweep(
+      { waitSeconds: 50 },
+      { deadlineMs: 55_000 },
+    );
     return there(sweep);
   }
 

@@ -14,6 +14,7 @@ import {
   type Outcome,
   type Performed,
   SLOTS,
+  type Target,
 } from "../rules/operation.ts";
 import { type Actor, PEOPLE, STRANGER } from "../rules/people.ts";
 import { DAY_MS } from "../rules/span.ts";
@@ -30,6 +31,14 @@ export interface Subject {
   readonly files: Map<string, TableFiles>;
   /** The table that a name stands for, or will once it is committed. */
   readonly idOf: (namespace: string, name: string) => string | undefined;
+  /** What can be brought back. */
+  readonly dropped: () => readonly DroppedTable[];
+}
+
+interface DroppedTable {
+  readonly tableId: string;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 interface TableFiles {
@@ -41,7 +50,8 @@ interface TableFiles {
 /** What a call comes to besides its times. */
 type Answer = Omit<Outcome, "began" | "ended" | "refused">;
 
-const TRIES = 5;
+/** How long an answer that the evaluator cannot give yet is asked for again. */
+const BEHIND_MS = 30_000;
 
 /** Performs an operation and says what came of it; undefined where there is nothing that it could be aimed at. */
 export async function perform(
@@ -56,7 +66,8 @@ export async function perform(
   if ((operation.kind === "renew" || operation.kind === "release") && hold === undefined) {
     return undefined;
   }
-  for (let tries = 1; ; tries++) {
+  const started = Date.now();
+  for (;;) {
     const began = Date.now();
     const about = { beside, ...(aim && { aim }), ...(hold !== undefined && { holdId: hold }) };
     try {
@@ -65,8 +76,12 @@ export async function perform(
     } catch (error) {
       if (!(error instanceof LapseError)) throw error;
       // Nothing has been done then: the evaluator could not say yet when the table expires.
-      if (error.reason === "EVALUATOR_BEHIND" && tries < TRIES) continue;
-      if (["unavailable", "internal", "unauthenticated"].includes(error.kind)) throw error;
+      if (error.reason === "EVALUATOR_BEHIND" && began - started < BEHIND_MS) continue;
+      if (["unavailable", "internal", "unauthenticated"].includes(error.kind)) {
+        throw new Error(`${JSON.stringify({ operation, about })} failed: ${error.reason}`, {
+          cause: error,
+        });
+      }
       const asked = operation.kind === "setRetention" ? { midnight: midnightOf(operation) } : {};
       const outcome = { ...about, ...asked, refused: error.reason, began, ended: Date.now() };
       return { operation, outcome: { ...outcome, ...committed(subject, operation, aim) } };
@@ -85,7 +100,10 @@ const BY_ID: readonly Operation["kind"][] = ["setRetention", "touchTable"];
 /** Those that a writer does before its first commit too. */
 const ALSO_STAGED: readonly Operation["kind"][] = ["setRetention", "touchTable", "commit", "hold"];
 
-function aimOf({ tableIds, idOf }: Subject, { kind, target }: Aimed): Aim | undefined {
+function aimOf(subject: Subject, { kind, target }: Aimed): Aim | undefined {
+  const { tableIds, idOf } = subject;
+  const dropped = kind === "undrop" ? subject.dropped() : [];
+  if (dropped.length > 0) return aimAtDropped(dropped, target);
   const id = (tableId: string | undefined): Aim | undefined =>
     tableId === undefined ? undefined : { by: "id", tableId };
   if (target.by === "id") {
@@ -95,6 +113,15 @@ function aimOf({ tableIds, idOf }: Subject, { kind, target }: Aimed): Aim | unde
   if (BY_ID.includes(kind)) return id(idOf(slot.namespace, slot.name) ?? tableIds.at(-1));
   const known = ALSO_STAGED.includes(kind) ? idOf(slot.namespace, slot.name) : undefined;
   return known === undefined ? { by: "name", ...slot } : { by: "id", tableId: known };
+}
+
+/** At one of those that can be brought back, as far as there are any. */
+function aimAtDropped(dropped: readonly DroppedTable[], target: Target): Aim | undefined {
+  const nth = target.by === "name" ? target.slot : target.nth;
+  const table = dropped.at(-1 - (nth % dropped.length));
+  if (table === undefined) return undefined;
+  const { tableId, namespace, name } = table;
+  return target.by === "name" ? { by: "name", namespace, name } : { by: "id", tableId };
 }
 
 function holdOf({ holdIds }: Subject, operation: Operation): string | undefined {
@@ -131,6 +158,21 @@ async function call(
     case "describe":
       await catalog.updateTable({ ...refTo(subject, aim), description: operation.text }, as);
       return {};
+    case "rename":
+      await catalog.updateTable(
+        { ...refTo(subject, aim), ...(SLOTS[operation.slot] ?? SLOTS[0]) },
+        as,
+      );
+      return {};
+    case "deploy": {
+      const { version, assets } = operation;
+      const request = { environment: inEnvironment, project: environment, version };
+      await catalog.deployProject({ ...request, assets: [...assets] }, as);
+      return {};
+    }
+    case "undeploy":
+      await catalog.undeployProject({ environment: inEnvironment, project: environment }, as);
+      return {};
     case "drop":
       await catalog.dropTable(refTo(subject, aim), as);
       return {};
@@ -151,6 +193,9 @@ async function call(
       );
       return {};
     }
+    case "deleteEnvironment":
+      await catalog.deleteEnvironment({ environment: inEnvironment }, as);
+      return {};
     case "touchTable":
       await catalog.touchTable(refTo(subject, aim), as);
       return {};

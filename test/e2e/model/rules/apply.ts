@@ -1,15 +1,16 @@
+import { deleteEnvironment, protect } from "./environments.ts";
 import { hold, release, renew } from "./holds.ts";
 import { type After, each } from "./judge.ts";
 import type { Performed } from "./operation.ts";
+import { deploy, undeploy } from "./projects.ts";
 import {
-  protect,
   setEnvironmentRetention,
   setRetention,
   touchEnvironment,
   touchTable,
 } from "./retention.ts";
 import type { EnvironmentModel } from "./state.ts";
-import { commit, create, describeTable, drop, undrop } from "./tables.ts";
+import { commit, create, describeTable, drop, rename, undrop } from "./tables.ts";
 import { use } from "./uses.ts";
 
 /** The states after an operation that came out as it did, or why it could not. */
@@ -21,6 +22,12 @@ export function apply(model: EnvironmentModel, { operation, outcome }: Performed
       return commit(model, operation, outcome);
     case "describe":
       return describeTable(model, operation, outcome);
+    case "rename":
+      return rename(model, operation, outcome);
+    case "deploy":
+      return deploy(model, operation, outcome);
+    case "undeploy":
+      return undeploy(model, operation, outcome);
     case "drop":
       return drop(model, operation, outcome);
     case "undrop":
@@ -31,6 +38,8 @@ export function apply(model: EnvironmentModel, { operation, outcome }: Performed
       return setEnvironmentRetention(model, operation, outcome);
     case "protect":
       return protect(model, operation, outcome);
+    case "deleteEnvironment":
+      return deleteEnvironment(model, operation, outcome);
     case "touchTable":
       return touchTable(model, outcome);
     case "touchEnvironment":

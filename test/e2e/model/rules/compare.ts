@@ -166,7 +166,7 @@ function compareExpiry(
       table.state === "live" ? expiry.expiresAt : null,
       seen.expiresAt,
     ),
-    differs(`${of}: kept`, expiry.kept, seen.kept),
+    table.state === "live" ? differs(`${of}: kept`, expiry.kept, seen.kept) : null,
   ];
 }
 
@@ -192,7 +192,7 @@ function compareExpiring(model: EnvironmentModel, seen: Seen): (string | null)[]
 }
 
 /** Every effect has one decision, and every decision its effect. */
-function compareDecisions(
+export function compareDecisions(
   expected: readonly ExpectedDecision[],
   seen: readonly SeenDecision[],
 ): string[] {

@@ -21,8 +21,8 @@ export interface ExpiryModel {
   readonly setAt: Span | null;
   /** Null: it does not. */
   readonly expiresAt: Span | null;
-  /** What keeps a table that a rule would make expire (T19). */
-  readonly kept: "protected" | "";
+  /** What keeps a table that a rule would make expire (T19, T20). */
+  readonly kept: "protected" | "project_asset" | "";
 }
 
 /** The last activity: the latest of all (T13). */
@@ -36,11 +36,14 @@ export function withActivity(known: readonly Activity[], more: Activity): readon
   return activity.filter(({ at }) => at.to >= from);
 }
 
-/** T4, T7, T8, T9, T19, T22. */
-export function expiryOf(
-  environment: Pick<EnvironmentModel, "protected" | "retention">,
-  table: Pick<TableModel, "kind" | "ownRule" | "activity">,
-): ExpiryModel {
+/** Whether the project that is current builds a table of this name (T20). */
+export const isAsset = (
+  { deployed }: Pick<EnvironmentModel, "deployed">,
+  { namespace, name }: Pick<TableModel, "namespace" | "name">,
+): boolean => deployed?.assets.includes(`${namespace}.${name}`) ?? false;
+
+/** T4, T7, T8, T9, T19, T20, T22. */
+export function expiryOf(environment: EnvironmentModel, table: TableModel): ExpiryModel {
   const follows = ruleOf(environment, table);
   if (follows === null) {
     return { source: "", rule: null, setBy: "", setAt: null, expiresAt: null, kept: "" };
@@ -54,9 +57,14 @@ export function expiryOf(
       : rule.kind === "on"
         ? exactly(rule.midnight)
         : null;
-  const kept = dueAt !== null && environment.protected ? "protected" : "";
+  const kept = dueAt === null ? "" : keptBy(environment, table);
   return { source, rule, setBy, setAt, expiresAt: kept === "" ? dueAt : null, kept };
 }
+
+const keptBy = (environment: EnvironmentModel, table: TableModel): ExpiryModel["kept"] => {
+  if (environment.protected) return "protected";
+  return table.state === "live" && isAsset(environment, table) ? "project_asset" : "";
+};
 
 function ruleOf(
   { retention }: Pick<EnvironmentModel, "retention">,

@@ -49,6 +49,21 @@ export type Operation =
       readonly target: Target;
       readonly text: string;
     }
+  | {
+      readonly kind: "rename";
+      readonly actor: Actor;
+      readonly target: Target;
+      /** The place it goes to. */
+      readonly slot: number;
+    }
+  | {
+      readonly kind: "deploy";
+      readonly actor: Actor;
+      readonly version: string;
+      /** Empty: those that the version had before. */
+      readonly assets: readonly string[];
+    }
+  | { readonly kind: "undeploy"; readonly actor: Actor }
   | { readonly kind: "drop"; readonly actor: Actor; readonly target: Target }
   | {
       readonly kind: "undrop";
@@ -68,6 +83,7 @@ export type Operation =
       readonly days: number | null;
     }
   | { readonly kind: "protect"; readonly actor: Actor; readonly protected: boolean }
+  | { readonly kind: "deleteEnvironment"; readonly actor: Actor }
   /** The first half of a change of retention, whose caller dies. */
   | { readonly kind: "touchTable"; readonly target: Target }
   | { readonly kind: "touchEnvironment" }

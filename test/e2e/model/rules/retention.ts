@@ -1,3 +1,4 @@
+import { manageFaults } from "./environments.ts";
 import { expiryOf, isShortened, lastActivity, withActivity } from "./expiry.ts";
 import { type After, decide, during, type Fault } from "./judge.ts";
 import type { AskedRule, Operation, Outcome } from "./operation.ts";
@@ -182,9 +183,8 @@ export function setEnvironmentRetention(
   outcome: Outcome,
 ): After {
   const faults: Fault[] = [];
+  faults.push(...manageFaults(actor));
   if (days !== null && !areDays(days)) faults.push({ reason: "RETENTION_INVALID" });
-  if (actor === STRANGER) faults.push({ reason: "ENVIRONMENT_NOT_FOUND" });
-  else if (!may(actor, "environment.manage")) faults.push({ reason: "RIGHT_MISSING" });
   if (outcome.beside) faults.push({ reason: "RETENTION_CHANGED_MEANWHILE", applies: "maybe" });
   if (outcome.refused === "RETENTION_CHANGED_MEANWHILE" && outcome.beside) {
     return [model, { ...model, unsettled: true }];
@@ -205,29 +205,4 @@ export function setEnvironmentRetention(
       },
     ),
   ]);
-}
-
-export function protect(
-  model: EnvironmentModel,
-  { actor, protected: wanted }: Of<"protect">,
-  outcome: Outcome,
-): After {
-  const faults: Fault[] = [];
-  if (actor === STRANGER) faults.push({ reason: "ENVIRONMENT_NOT_FOUND" });
-  else if (!may(actor, "environment.manage")) faults.push({ reason: "RIGHT_MISSING" });
-  return decide(model, { actor, outcome }, faults, () =>
-    model.protected === wanted
-      ? [model]
-      : [
-          withDecision(
-            { ...model, protected: wanted },
-            {
-              type: wanted ? "ENVIRONMENT_PROTECTED" : "ENVIRONMENT_UNPROTECTED",
-              resource: model.environmentId,
-              actor,
-              reason: "request",
-            },
-          ),
-        ],
-  );
 }

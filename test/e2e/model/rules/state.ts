@@ -83,6 +83,10 @@ export interface EnvironmentModel {
   readonly retention: SetRule<{ readonly days: number | null }> | null;
   /** As of a table, of its retention. */
   readonly unsettled: boolean;
+  /** The names that the version of its project that is current builds (T20); null: none is. */
+  readonly deployed: { readonly version: string; readonly assets: readonly string[] } | null;
+  /** What each version of its project builds, for good. */
+  readonly versions: Readonly<Record<string, readonly string[]>>;
   readonly tables: readonly TableModel[];
   /** Uses by name whose table is not told until all is quiet. */
   readonly namedUses: readonly NamedUse[];

@@ -1,5 +1,5 @@
 import { apply } from "./apply.ts";
-import { expiryOf, isDroppable, isDue, isHeld, lastActivity } from "./expiry.ts";
+import { expiryOf, isAsset, isDroppable, isDue, isHeld, lastActivity } from "./expiry.ts";
 import type { After } from "./judge.ts";
 import { each } from "./judge.ts";
 import type { Performed } from "./operation.ts";
@@ -134,7 +134,11 @@ function touchedBy(
       return isOther ? "retention" : "nothing";
     case "commit":
     case "describe":
+    case "rename":
       return isOther ? "row" : "nothing";
+    case "deploy":
+    case "undeploy":
+      return isAsset(before, table) === isAsset(after, table) ? "nothing" : "row";
     case "drop":
       return isOther ? "gone" : "nothing";
     case "hold":
@@ -143,6 +147,7 @@ function touchedBy(
     case "use":
       return isOther ? "use" : "nothing";
     case "create":
+    case "deleteEnvironment":
     case "release":
       return "nothing";
   }
@@ -150,7 +155,7 @@ function touchedBy(
 
 /** Why a table that something was done to meanwhile may be kept. */
 const REASONS: Readonly<Record<Touched, readonly string[]>> = {
-  row: ["changed", "not_due", "unconfirmed"],
+  row: ["changed", "not_due", "unconfirmed", "project_asset"],
   retention: ["policy_changed", "changed", "not_due", "unconfirmed"],
   gone: ["already_dropped", "not_due", "unconfirmed"],
   environment: ["policy_changed", "protected", "not_due", "unconfirmed"],

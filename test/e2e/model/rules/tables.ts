@@ -132,6 +132,35 @@ export function describeTable(
   });
 }
 
+export function rename(model: EnvironmentModel, operation: Of<"rename">, outcome: Outcome): After {
+  const { actor } = operation;
+  const { namespace, name } = SLOTS[operation.slot] ?? SLOTS[0];
+  const { table, faults } = aimAt(model, actor, outcome);
+  const same = table?.namespace === namespace && table.name === name;
+  const taken = table?.state === "live" && !same && liveTable(model, namespace, name);
+  const all = table
+    ? [
+        ...rightFault(actor, "table.drop", table.owner),
+        ...presenceFaults(table),
+        ...(taken ? [{ reason: "NAME_TAKEN" }] : []),
+      ]
+    : faults;
+  return decide(model, { actor, outcome }, all, () => {
+    if (table === undefined) return "it was done, and there is no such table";
+    if (same) return [model];
+    const renamed = changed(table, during(outcome), "changed", { namespace, name });
+    return [
+      withDecision(withTable(model, renamed), {
+        type: "TABLE_RENAMED",
+        resource: table.tableId,
+        actor,
+        reason: "request",
+        details: { former_name: `${table.namespace}.${table.name}` },
+      }),
+    ];
+  });
+}
+
 /** Dropped, by whomever: no activity (T27). */
 export const dropped = (
   model: EnvironmentModel,

@@ -5,7 +5,7 @@ import { required } from "../../app/required.ts";
 import type { Api, ApiDeps } from "../http/api.ts";
 import { NoBody, Nothing, operation } from "../http/operation.ts";
 import { callOf } from "../http/request-call.ts";
-import { instant, pageOfAll } from "../render/values.ts";
+import { instant, pageOf } from "../render/values.ts";
 import { PageQuery } from "../schemas/pages.ts";
 import {
   Deployment,
@@ -38,9 +38,10 @@ export function projectRoutes(api: Api, { peers: { catalog } }: ApiDeps): void {
       }),
     },
     async (request, reply) => {
-      const environment = environmentRef(request.params.env);
-      const answer = await catalog.listProjects({ environment }, reading(callOf(request, reply)));
-      return pageOfAll(answer.projects.map(render), ({ name }) => name, request.query);
+      const { limit, cursor = "" } = request.query;
+      const asked = { environment: environmentRef(request.params.env), limit, cursor };
+      const answer = await catalog.listProjects(asked, reading(callOf(request, reply)));
+      return pageOf(answer.projects.map(render), answer.nextCursor);
     },
   );
 

@@ -26,4 +26,6 @@ export interface ApiDeps {
   readonly now: () => Date;
   /** Time between the signs of life of an event stream, in ms; 15 s unless given. */
   readonly heartbeatMs?: number;
+  /** Time between the checks whether the token of an event stream still holds, in ms; 1 s unless given. */
+  readonly recheckMs?: number;
 }

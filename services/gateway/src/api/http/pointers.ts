@@ -13,14 +13,17 @@ export async function pointedAt<T>(
     return await answer;
   } catch (error) {
     if (!(error instanceof LapseError) || error.violations.length === 0) throw error;
-    const violations = error.violations.map(({ field, description }) => {
-      const [from, to] = Object.entries(places).find(([start]) => field.startsWith(start)) ?? [
-        "",
-        "",
-      ];
-      return { field: to + field.slice(from.length), description };
-    });
-    const { kind, reason, message, details, cause } = error;
+    const place = (field: string): string => {
+      const found = Object.entries(places).find(([start]) => field.startsWith(start));
+      return found ? found[1] + field.slice(found[0].length) : field;
+    };
+    const violations = error.violations.map(({ field, description }) => ({
+      field: place(field),
+      description,
+    }));
+    const { kind, reason, details, cause } = error;
+    // The sentence names the fault too, where there is one.
+    const message = place(error.message);
     throw new LapseError({ kind, reason, message, details, violations, cause });
   }
 }

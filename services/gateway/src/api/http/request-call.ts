@@ -42,10 +42,14 @@ export function traceRequests(api: Api): void {
   });
 }
 
+/** The bearer token of a request; undefined: it has none. */
+export const bearerToken = ({ headers }: FastifyRequest): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
+
 /** Lets through only requests with a valid bearer token. */
 export function requirePrincipal(api: Api, authenticate: Authenticate): void {
   api.addHook("onRequest", async (request) => {
-    const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
+    const token = bearerToken(request);
     if (token === undefined) {
       const message = "a valid credential is needed: authorization: Bearer <token>";
       throw unauthenticated("TOKEN_MISSING", message);

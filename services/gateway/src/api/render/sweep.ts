@@ -56,7 +56,7 @@ export function renderSweepHold(hold: SweepHold): SweepHoldJson {
   const kind = oneOf(["breaker", "clock"], hold.kind, "hold.kind");
   const ofBreaker = kind === "breaker";
   return {
-    id: hold.holdId,
+    id: textOrNull(hold.holdId),
     kind,
     environment: textOrNull(hold.environment),
     raised_at: instant(hold.raisedAt, "hold.raised_at"),

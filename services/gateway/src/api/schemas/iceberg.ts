@@ -62,5 +62,3 @@ export const IcebergError = z
       },
     ],
   });
-
-export type MetricsReportJson = z.output<typeof MetricsReport>;

@@ -33,10 +33,15 @@ export const ProjectPage = page(Project);
 export const Deployment = z
   .strictObject({
     version: ProjectVersion,
-    assets: z.array(FullName).max(MOST_ASSETS).optional().meta({
-      description:
-        "Names of the tables that it builds; a version keeps those it was first deployed with. Absent: those that it had before.",
-    }),
+    assets: z
+      .array(FullName)
+      .min(1, { error: "name the tables that it builds, or leave assets out" })
+      .max(MOST_ASSETS)
+      .optional()
+      .meta({
+        description:
+          "Names of the tables that it builds; a version keeps those it was first deployed with. Absent: those that it had before.",
+      }),
   })
   .meta({
     id: "Deployment",

@@ -60,7 +60,7 @@ export const SweepRequest = z
 /** What a guard holds back until somebody says that it is meant (T26). */
 export const SweepHold = z
   .strictObject({
-    id: Id,
+    id: Id.nullable().meta({ description: "Null in a dry run, which raises none." }),
     kind: z.enum(["breaker", "clock"]).meta({
       description:
         "`breaker`: too much of an environment is due; `clock`: the database's clock has jumped, and nothing expires.",

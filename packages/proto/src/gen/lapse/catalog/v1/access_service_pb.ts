@@ -152,7 +152,8 @@ export const RevokeRoleResponseSchema: GenMessage<RevokeRoleResponse> = /*@__PUR
  */
 export type ListRolesRequest = Message<"lapse.catalog.v1.ListRolesRequest"> & {
   /**
-   * Absent: those that hold everywhere, and those of all environments.
+   * Absent: those that hold everywhere, and those of all environments. Whoever manages access there sees all of them,
+   * everybody those of their own subject.
    *
    * @generated from field: lapse.catalog.v1.EnvironmentRef environment = 1;
    */
@@ -284,7 +285,8 @@ export const TableGrantSchema: GenMessage<TableGrant> = /*@__PURE__*/
   messageDesc(file_lapse_catalog_v1_access_service, 8);
 
 /**
- * Which rows a subject sees: those for which every filter that names it holds.
+ * Which rows a subject sees: those for which every filter that names it, a role of its or everybody holds. Filters look at
+ * what is stored, not at what a mask shows. Nothing applies to the owner, to admins and to services.
  *
  * @generated from message lapse.catalog.v1.RowFilter
  */
@@ -297,7 +299,8 @@ export type RowFilter = Message<"lapse.catalog.v1.RowFilter"> & {
   name: string;
 
   /**
-   * A subject, "role:reader" … for the holders of exactly that role, or "*" for all but owner and admins.
+   * A subject; "role:reader" … for the holders of exactly that role, by token or binding, and not of a higher one alone;
+   * or "*" for all but owner and admins.
    *
    * @generated from field: string applies_to = 2;
    */
@@ -316,7 +319,7 @@ export type RowFilter = Message<"lapse.catalog.v1.RowFilter"> & {
   operator: string;
 
   /**
-   * One value, for "in" 1 to 1000, for the null tests none; compared as the column's type.
+   * One value, for "in" 1 to 1000, for the null tests none; compared as the column's type. 64 KiB at most together.
    *
    * @generated from field: repeated string values = 5;
    */
@@ -341,7 +344,8 @@ export const RowFilterSchema: GenMessage<RowFilter> = /*@__PURE__*/
   messageDesc(file_lapse_catalog_v1_access_service, 9);
 
 /**
- * What a subject sees in place of a column's values.
+ * What a subject sees in place of a column's values: of several masks that apply, the strictest ("null", "redact", "hash",
+ * "last", in this order).
  *
  * @generated from message lapse.catalog.v1.ColumnMask
  */
@@ -1106,7 +1110,8 @@ export const AccessService: GenService<{
     output: typeof RemoveColumnMaskResponseSchema;
   },
   /**
-   * Makes a key; its secret is in this answer and nowhere else.
+   * Makes a key; its secret is in this answer and nowhere else. A repeat with the same idempotency key makes no other
+   * key and is refused as KEY_ALREADY_CREATED, with the key's id.
    *
    * @generated from rpc lapse.catalog.v1.AccessService.CreateApiKey
    */
@@ -1142,7 +1147,8 @@ export const AccessService: GenService<{
     output: typeof AuthenticateApiKeyResponseSchema;
   },
   /**
-   * For services: which tables of an environment the principal may read, to authorise a list before it is paged.
+   * For services: which tables of an environment the principal may read, to authorise a list before it is paged. Refused
+   * to a principal that has nothing there.
    *
    * @generated from rpc lapse.catalog.v1.AccessService.GetReadableTables
    */

@@ -1192,6 +1192,8 @@ export const UndropTableResponseSchema: GenMessage<UndropTableResponse> = /*@__P
   messageDesc(file_lapse_catalog_v1_catalog_service, 40);
 
 /**
+ * Those that the caller may bring back: all by a role that may drop them, else its own.
+ *
  * @generated from message lapse.catalog.v1.ListDroppedTablesRequest
  */
 export type ListDroppedTablesRequest = Message<"lapse.catalog.v1.ListDroppedTablesRequest"> & {
@@ -2060,7 +2062,7 @@ export const CatalogService: GenService<{
     output: typeof UpdateTableResponseSchema;
   },
   /**
-   * Adds or replaces a table's files, or makes a staged table live.
+   * Adds or replaces a table's files, or makes a staged table live. Columns with a row filter or column mask stay.
    *
    * @generated from rpc lapse.catalog.v1.CatalogService.CommitTable
    */
