@@ -18,8 +18,8 @@ demo: build ## takes files, tables and rows through expiry in a private stack an
 test: build ## every test; TEST_FILTER= narrows
 	@exec npm test -- $(TEST_FILTER)
 
-bench:
-	@echo "lapse: the benches are not there yet." >&2; exit 1
+bench: build ## speed against baselines, to bench-results.json; BENCH_FULL=1 with 10,000,000 tables, BENCH_RECORD=1 to docs
+	@TEST_POSTGRES_DURABLE=1 exec node --conditions=source --import ./scripts/typescript.mjs test/bench/main.ts
 
 chaos:
 	@echo "lapse: the fault run is not there yet." >&2; exit 1

@@ -1,5 +1,5 @@
 // Lets Node run the repository's TypeScript as it stands, workspace packages included:
-// `node --conditions=source --import ./scripts/typescript.mjs services/audit/bench/append.bench.ts`.
+// `node --conditions=source --import ./scripts/typescript.mjs test/bench/main.ts`.
 // For benches and tools that are not built; types are checked by `npm run typecheck`.
 import { readFile } from "node:fs/promises";
 import { register } from "node:module";

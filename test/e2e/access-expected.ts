@@ -59,7 +59,7 @@ grant role here              x     x      x      x        ok    ok    x   x     
 revoke role here             x     x      x      x        ok    ok    x   x      x       x      x        ok      x         x      404      401     401
 list keys                    ok    ok     ok     ok       ok    ok    ok  ok     ok      ok     ok       ok      ok        ok     ok       401     401
 create key                   x     ok     ok     ok       ok    ok    x   x      x       x      x        x       x         x      ok       401     401
-revoke key                   x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
+revoke key                   x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      404      401     401
 list sweeps                  x     ok     ok     ok       ok    ok    ok  x      x       x      x        x       x         x      ok       401     401
 run sweep dry                x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401
 run sweep                    x     x      x      x        ok    ok    x   x      x       x      x        x       x         x      ok       401     401

@@ -110,7 +110,7 @@ export const GRPC_CALLS: Readonly<
   "LifecycleEvaluatorService/ConfirmTablesDue": [
     ({ evaluator }, { tableId }, options) =>
       evaluator.confirmTablesDue({ tableIds: [tableId] }, options),
-    { super: "denied SERVICES_ONLY" },
+    { super: FOR_SERVICES },
   ],
   "AuditService/ListDecisions": [
     ({ audit }, _target, options) => audit.listDecisions({ limit: 1 }, options),

@@ -132,7 +132,7 @@ describe("T26 the breaker", () => {
     expect(refused).toMatchObject({ status: 403, body: { code: "RIGHT_MISSING" } });
     expect(await liveIn("bulk")).toHaveLength(ALL);
 
-    const confirmed = await system.lapse("sweep", "confirm", "--environment", "bulk", "--yes");
+    const confirmed = await system.lapse("sweep", "confirm", "--environment", "bulk");
     expect(confirmed).toMatchObject({ code: 0 });
     await waitFor(async () => (await liveIn("bulk")).length === ALL - DUE, { timeoutMs: 20_000 });
     await sweeps(2);

@@ -61,6 +61,7 @@ export type {
   ServiceDesc,
 } from "./rpc/types.ts";
 export * from "./service.ts";
+export * from "./services-only.ts";
 export { describeSettings } from "./settings/describe.ts";
 export { type LoadOptions, loadSettings, type Settings } from "./settings/load.ts";
 export { settingsReference } from "./settings/reference.ts";

@@ -1,9 +1,10 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { OutboxService } from "@lapse/proto/common";
-import { denied, invalid, notFound, precondition } from "./errors.ts";
+import { invalid, notFound, precondition } from "./errors.ts";
 import { eventHeaders, eventsBetween, outboxStreams, unsentState } from "./outbox-store.ts";
 import type { Pool } from "./postgres.ts";
-import type { CallContext, Handlers } from "./rpc/types.ts";
+import type { Handlers } from "./rpc/types.ts";
+import { requireService } from "./services-only.ts";
 
 const BATCH = 500;
 
@@ -18,9 +19,10 @@ export function outboxHandlers({
   readonly pool: Pool;
   readonly source: string;
 }): Handlers<typeof OutboxService> {
+  const service = source.replace(/^lapse\./, "");
   return {
     async getOutboxHead(_request, context) {
-      requireService(context);
+      await requireService(pool, service, context);
       const streams = await outboxStreams(pool);
       const { count, oldest } = await unsentState(pool);
       return {
@@ -35,7 +37,7 @@ export function outboxHandlers({
     },
 
     async *replayOutbox({ stream, fromSequence, toSequence }, context) {
-      requireService(context);
+      await requireService(pool, service, context);
       if (fromSequence < 1n || toSequence < fromSequence) {
         throw invalid("RANGE_INVALID", "ask from a sequence of at least 1 to one not below it");
       }
@@ -52,11 +54,6 @@ export function outboxHandlers({
       }
     },
   };
-}
-
-function requireService({ caller }: CallContext): void {
-  if (caller.kind === "service") return;
-  throw denied("SERVICE_REQUIRED", "the outbox is replayed to services only");
 }
 
 /** There is no event numbered `from`: returns when none was given out yet, throws when it has been deleted. */

@@ -19,7 +19,8 @@ beforeEach(() => pool.query("truncate lapse_kit.outbox, lapse_kit.outbox_stream"
 /** Of a call by a service; the handlers use no more of it. */
 const context = (kind: "service" | "person" = "service", signal = new AbortController().signal) =>
   ({
-    caller: { subject: "audit", tenant: "*", roles: ["superadmin"], kind },
+    caller: { subject: "audit", tenant: "local", roles: ["superadmin"], kind },
+    method: "lapse.common.v1.OutboxService/GetOutboxHead",
     signal,
   }) as unknown as CallContext;
 
@@ -59,11 +60,13 @@ describe("GetOutboxHead", () => {
     });
   });
 
-  test("answers services only", async () => {
+  test("answers services only, and records whom it refused", async () => {
     await expect(handlers().getOutboxHead({} as never, context("person"))).rejects.toMatchObject({
       kind: "denied",
       reason: "SERVICE_REQUIRED",
     });
+    const { rows } = await pool.query("select subject from lapse_kit.outbox");
+    expect(rows).toEqual([{ subject: "decision.test.AUTHORIZATION_DENIED" }]);
   });
 });
 

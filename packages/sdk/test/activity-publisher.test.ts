@@ -176,6 +176,7 @@ describe("a publisher", () => {
     ["empty messages", { maxEvents: 0 }],
     ["larger messages than Lapse takes", { maxEvents: 10_001 }],
     ["more patience than the stream's memory for repeats", { giveUpAfterMs: 120_000 }],
+    ["less patience than it waits for company", { maxDelayMs: 500, giveUpAfterMs: 500 }],
     ["half a use waiting", { maxPending: 1.5 }],
   ])("with %s is refused", (_, options) => {
     expect(() => publisher(options)).toThrow(LapseInputError);

@@ -6,7 +6,9 @@ import { runDirectory } from "./run-directory.ts";
 import { startServerProcess } from "./server-process.ts";
 
 const image = "postgres:18";
-const settings = ["fsync=off", "full_page_writes=off", "max_connections=200"];
+/** Tests do without what a power cut would need; benches set it, to measure what is run. */
+const durable = process.env.TEST_POSTGRES_DURABLE === "1";
+const settings = [...(durable ? [] : ["fsync=off", "full_page_writes=off"]), "max_connections=200"];
 
 /**
  * A superuser's URL of the PostgreSQL that all tests of this run share: `TEST_POSTGRES_URL`, else a
@@ -36,7 +38,7 @@ async function startAsProcess(): Promise<string> {
   const { launch, adminUrl } = await preparePostgres({
     dir: runDirectory(),
     port: await freePort(),
-    durable: false,
+    durable,
   });
   await startServerProcess(launch);
   return adminUrl;

@@ -5,6 +5,7 @@ import { beginDuePurges, giveUpStagedTables } from "../src/app/begin-purges.ts";
 import { purgeNextTable } from "../src/app/purge-table.ts";
 import { reclaimFiles } from "../src/app/reclaim-files.ts";
 import { lookBeforePurging } from "../src/app/watch-clock.ts";
+import { transactionTime } from "../src/store/now.ts";
 import { findTable } from "../src/store/tables.ts";
 import { DAY_MS, type Lab, openLab } from "./lab/lab.ts";
 import { putFile, storedPaths } from "./lab/table-files.ts";
@@ -129,14 +130,11 @@ describe("a clock that", () => {
     expect(await stateOf(dropped)).toBe("purged");
   });
 
-  test("jumps right after the look begins no purge by it: the next look holds it", async () => {
-    const due = await dueForDeletion();
+  test("jumped since a look does not agree with it: nothing more is done by that look", async () => {
     const look = await lookBeforePurging(lab.deps);
-    expect(look.agrees(new Date())).toBe(true);
+    expect(look.agrees(await transactionTime(lab.deps.pool))).toBe(true);
     expect(look.agrees(new Date(Date.now() + 3 * HOUR_MS))).toBe(false);
     expect(look.agrees(new Date(Date.now() - HOUR_MS))).toBe(false);
-    await turn();
-    expect(await whatIsThere(due)).toEqual(DELETED);
   });
 });
 

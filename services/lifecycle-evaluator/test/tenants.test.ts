@@ -126,7 +126,7 @@ describe("one tenant and another", () => {
       system.evaluator.client.pauseSweeps({}),
       system.evaluator.client.resumeSweeps({}),
     ]) {
-      await expect(call).rejects.toMatchObject({ reason: "TENANT_MISSING" });
+      await expect(call).rejects.toMatchObject({ reason: "TENANT_REQUIRED" });
     }
   });
 });

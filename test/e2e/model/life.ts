@@ -4,7 +4,7 @@ import { type Stack, uniqueName } from "./real/stack.ts";
 import { apply } from "./rules/apply.ts";
 import { type After, each } from "./rules/judge.ts";
 import type { Performed } from "./rules/operation.ts";
-import { type EnvironmentModel, liveTable } from "./rules/state.ts";
+import { distinct, type EnvironmentModel, liveTable } from "./rules/state.ts";
 import type { Sequence } from "./sequences.ts";
 
 /** Calls under way at once. */
@@ -105,11 +105,6 @@ export function step(life: Life, next: (model: EnvironmentModel) => After): void
   if (typeof after === "string") differ(life, [after]);
   else life.models = distinct(after);
 }
-
-export const distinct = (models: readonly EnvironmentModel[]): readonly EnvironmentModel[] =>
-  models.length === 1
-    ? models
-    : [...new Map(models.map((model) => [JSON.stringify(model), model])).values()];
 
 export function differ(life: Life, faults: readonly string[]): void {
   const { sequence, round, history } = life;

@@ -42,8 +42,8 @@ describe("whatever is done to tables, in whatever order and at the same time", (
       const { differences, decided } = await liveTogether(stack, group, tally);
       const [first] = differences;
       if (first) {
-        const least = explain(await shrink(stack, first, SHRINK_WITHIN_MS));
-        throw new Error(`seed ${SEED}: ${differences.length} of ${group.length} differ; ${least}`);
+        const least = await shrink(stack, first, SHRINK_WITHIN_MS);
+        throw new Error(explain(differences, least, `seed ${SEED}, ${group.length} runs`));
       }
       expect(await auditFaults(stack, decided)).toEqual([]);
     }

@@ -4,7 +4,6 @@ import {
   CONCURRENCY,
   type Difference,
   differ,
-  distinct,
   type Life,
   note,
   step,
@@ -16,6 +15,7 @@ import { perform } from "./real/perform.ts";
 import { whenQuiet } from "./real/quiet.ts";
 import type { Stack } from "./real/stack.ts";
 import { adopt, compare, compareDecisions } from "./rules/compare.ts";
+import { distinct } from "./rules/state.ts";
 import { daysPass, purgesDone } from "./rules/time.ts";
 import { quiet } from "./rules/uses.ts";
 import { runSweep } from "./run-sweep.ts";

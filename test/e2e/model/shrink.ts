@@ -28,10 +28,16 @@ export async function shrink(
   return least;
 }
 
-/** A difference in words, with all that is needed to see it again. */
-export const explain = ({ sequence, round, faults, history }: Difference): string =>
+/** Differences in words, with all that is needed to see the least of them again. */
+export const explain = (
+  differences: readonly Difference[],
+  { sequence, round, faults, history }: Difference,
+  of: string,
+): string =>
   [
-    `in round ${round}:`,
+    `${differences.length} differ, of ${of}:`,
+    ...differences.map(({ faults: [first] }) => `- ${first}`),
+    `the first, as short as could be, in its round ${round}:`,
     ...faults.map((fault) => `- ${fault}`),
     "by:",
     ...history,

@@ -9,6 +9,7 @@ export class Tally {
     if (performed === undefined) return;
     const { operation, outcome } = performed;
     this.#count(`${operation.kind} ${outcome.refused ?? "done"}`);
+    if (outcome.repeated) this.#count("repeated: the evaluator was behind");
   }
 
   swept(outcomes: SweepSeen["outcomes"]): void {

@@ -15,7 +15,7 @@ export type ActivityPublisherOptions = {
   /** Uses that may wait to be stored; beyond, a call is refused at once. Default 100,000. */
   readonly maxPending?: number;
   /**
-   * How long a message is tried to be stored, in ms. Default 60,000, at most 100,000: the stream tells a repeat for two
+   * How long a message is tried to be stored, in ms from its first use. Default 60,000, at most 100,000: the stream tells a repeat for two
    * minutes only, and a read that is stored twice is counted twice.
    */
   readonly giveUpAfterMs?: number;
@@ -71,7 +71,7 @@ export class ActivityPublisher {
     inBounds("maxEvents", maxEvents, 1, MOST_EVENTS);
     inBounds("maxDelayMs", maxDelayMs, 0, 60_000);
     inBounds("maxPending", maxPending, 1, 10_000_000);
-    inBounds("giveUpAfterMs", giveUpAfterMs, 1, LONGEST_GIVE_UP_MS);
+    inBounds("giveUpAfterMs", giveUpAfterMs, maxDelayMs + 1, LONGEST_GIVE_UP_MS);
     inBounds("ackTimeoutMs", ackTimeoutMs, 1, LONGEST_GIVE_UP_MS);
     const bytes = Math.min(MAX_BYTES, (connection.info?.max_payload ?? MAX_BYTES * 2) / 2);
     this.#limits = { events: maxEvents, bytes, delayMs: maxDelayMs, pending: maxPending };
@@ -115,9 +115,9 @@ export class ActivityPublisher {
   }
 
   /**
-   * Sends what waits for company and resolves once everything told so far is stored.
+   * Sends what waits for company and resolves once everything that is not stored yet is.
    *
-   * @throws {ActivityNotStoredError} the first of what was not; its own calls have been told as well.
+   * @throws {ActivityNotStoredError} the first of that which could not be; its own calls have been told as well.
    */
   async flush(): Promise<void> {
     this.#dispatchAll();

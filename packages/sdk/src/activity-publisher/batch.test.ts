@@ -89,6 +89,7 @@ describe("a use", () => {
 
   test.each<[string, TableUse]>([
     ["an id that is none", { tableId: "bronze.trial" }],
+    ["an id of no version", { tableId: "0190f3a2-7c1e-0b1a-9d3e-5a2f4c6b8d10" }],
     ["a name without a namespace", { environment: "dev", table: "trial" }],
     ["no environment", { environment: "", table: "bronze.trial" }],
     ["a time that is none", { tableId: ID, occurredAt: new Date("x") }],

@@ -41,7 +41,7 @@ export async function sendBatch(destination: Destination, batch: Batch): Promise
         msgID: id,
         headers,
         expect: { streamName: STREAM },
-        timeout: Math.min(ackTimeoutMs, Math.ceil(leftMs())),
+        timeout: Math.max(1, Math.min(ackTimeoutMs, Math.ceil(leftMs()))),
       });
       return;
     } catch (error) {

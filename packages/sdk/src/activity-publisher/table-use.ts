@@ -30,7 +30,7 @@ export type TableUse = {
 /** The years 1 to 9999, which are those that a timestamp can say. */
 const EARLIEST_MS = -62_135_596_800_000;
 const LATEST_MS = 253_402_300_799_999;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const LONGEST = 2_000;
 /** NUL, and half of a character: no database stores either. */
 const UNFIT = /\0|\p{Surrogate}/u;

@@ -13,11 +13,16 @@ export function pauseMs(failures: number, retryAfterMs: number | null = null): n
   return Math.max(ms, retryAfterMs ?? 0);
 }
 
-/** Waits for {@link pauseMs}; rejects when `signal` is aborted. */
+/** Waits for {@link pauseMs}; rejects with the reason of `signal` when that is aborted. */
 export async function pauseAfter(
   failures: number,
   signal?: AbortSignal,
   retryAfterMs: number | null = null,
 ): Promise<void> {
-  await delay(pauseMs(failures, retryAfterMs), undefined, signal ? { signal } : {});
+  try {
+    await delay(pauseMs(failures, retryAfterMs), undefined, signal ? { signal } : {});
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
 }

@@ -1,11 +1,11 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type CallContext,
-  denied,
   type Handlers,
   invalid,
   type PrincipalKind,
   recordRefusal,
+  requireService,
 } from "@lapse/kit";
 import type { AccessService, RecordRefusalRequest } from "@lapse/proto/catalog";
 import { PrincipalKind as Kind } from "@lapse/proto/common";
@@ -31,7 +31,7 @@ export function accessPeerHandlers(deps: CatalogDeps): PeerHandlers {
   const verify = verifyApiKey(deps.pool);
   return {
     async authenticateApiKey({ token }, context) {
-      await requireService(deps, context);
+      await requireService(deps.pool, SERVICE, context);
       const { principal, expiresAt } = await verify(token);
       return {
         principal: { ...principal, roles: [...principal.roles], kind: KINDS[principal.kind] },
@@ -40,7 +40,7 @@ export function accessPeerHandlers(deps: CatalogDeps): PeerHandlers {
     },
 
     async getReadableTables(request, context) {
-      await requireService(deps, context);
+      await requireService(deps.pool, SERVICE, context);
       const environmentId = parsed((faults) =>
         parseId(faults, "/environment_id", request.environmentId),
       );
@@ -49,7 +49,7 @@ export function accessPeerHandlers(deps: CatalogDeps): PeerHandlers {
     },
 
     async recordRefusal(request, context) {
-      await requireService(deps, context);
+      await requireService(deps.pool, SERVICE, context);
       requirePerson(context);
       const { right, method, ...resource } = parsed((faults) => parseRefusal(faults, request));
       await recordRefusal(deps.pool, {
@@ -64,18 +64,6 @@ export function accessPeerHandlers(deps: CatalogDeps): PeerHandlers {
       return {};
     },
   };
-}
-
-/** A refusal of a call to a method that is for services is recorded like any other. */
-async function requireService(
-  { pool }: CatalogDeps,
-  { caller, traceparent, method }: CallContext,
-): Promise<void> {
-  if (caller.kind === "service") return;
-  const resource = { kind: "method", id: method, name: method, environment: "" };
-  const right = "service";
-  await recordRefusal(pool, { service: SERVICE, resource, principal: caller, right, traceparent });
-  throw denied("SERVICE_REQUIRED", "this is answered to services only");
 }
 
 /** What a service refuses, it refuses somebody. */

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "./refusal.ts";
 import { qualifiedName, type Table } from "./table.ts";
 
 /** A table that is there, or can still come back, where something around it is to be deleted (T31). */
-export type Blocker = Pick<Table, "namespace" | "name" | "state" | "drop">;
+type Blocker = Pick<Table, "namespace" | "name" | "state" | "drop">;
 
 export interface Blockers {
   /** The first of them. */

@@ -33,7 +33,6 @@ import { shiftTime } from "./shift-time.ts";
 
 export type CatalogClient = GrpcClient<typeof CatalogService>;
 
-
 /** The catalog over a real database and a real gRPC connection; only its peers are stood in for. */
 export interface Lab {
   /** Of the database. */

@@ -93,6 +93,7 @@ export function renderHold(hold: SweepHold): MessageInitShape<typeof SweepHoldSc
     ...breaker,
     raisedAt: timestampFromDate(hold.raisedAt),
     confirmedBy: hold.confirmedBy ?? "",
+    ended: hold.ended,
     ...present({
       lastSeenAt: time(clock?.lastSeenAt ?? null),
       now: time(clock?.now ?? null),

@@ -2,7 +2,7 @@ import { databaseClock, type Pool } from "@lapse/kit";
 import { firstKeptReadDay, firstKeptSweep, forgetBefore } from "../domain/keeping.ts";
 import { deleteForgettableTables } from "../store/forgettable-tables.ts";
 import { deleteHoldsBefore } from "../store/sweep-holds.ts";
-import { deleteSweepsBefore } from "../store/sweeps.ts";
+import { deleteSweepsBefore } from "../store/sweep-records.ts";
 import { deleteReadsBefore } from "../store/table-reads.ts";
 
 /** Rows deleted by one statement: few enough that nobody waits for it. */

@@ -1,5 +1,6 @@
-import { type CallContext, databaseClock, denied } from "@lapse/kit";
+import { type CallContext, databaseClock, requireService } from "@lapse/kit";
 import { isTableDue } from "../domain/table-expiry.ts";
+import { SERVICE } from "../service-name.ts";
 import { loadTableFacts } from "../store/table-facts.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 import { CONSISTENT_WITHIN_MS } from "./get-table-expiry.ts";
@@ -16,20 +17,15 @@ export interface DueConfirmation extends TableExpiryAnswer {
  * clock. A table that is not known is left out. Only services ask: the catalog, right before it drops.
  *
  * @throws unavailable `EVALUATOR_BEHIND`, `BROKER_UNREACHABLE`, `SIGNAL_MISSING` within two seconds: drop
- *   nothing; denied `SERVICES_ONLY`
+ *   nothing; denied `SERVICE_REQUIRED`, recorded
  */
 export async function confirmTablesDue(
   deps: EvaluatorDeps,
   tableIds: readonly string[],
-  { principal, signal }: CallContext,
+  call: CallContext,
 ): Promise<readonly DueConfirmation[]> {
-  if (principal.kind !== "service") {
-    throw denied(
-      "SERVICES_ONLY",
-      "only a service may ask this; look at the table's expiry instead",
-    );
-  }
-  await passSignal(deps, { timeoutMs: CONSISTENT_WITHIN_MS, signal });
+  await requireService(deps.pool, SERVICE, call);
+  await passSignal(deps, { timeoutMs: CONSISTENT_WITHIN_MS, signal: call.signal });
   const { pool, rules } = deps;
   const facts = await loadTableFacts(pool, tableIds);
   const now = await databaseClock(pool).now();

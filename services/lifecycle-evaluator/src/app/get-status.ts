@@ -6,7 +6,7 @@ import { loadPositions } from "../store/fold-positions.ts";
 import { findLeaseHolder } from "../store/lease-holders.ts";
 import { loadSweepControl } from "../store/sweep-control.ts";
 import { findPause } from "../store/sweep-pauses.ts";
-import { loadLastSweep, wasLastScheduledHeld } from "../store/sweeps.ts";
+import { loadLastSweep, wasLastScheduledHeld } from "../store/sweep-records.ts";
 import { authorise, tenantOf } from "./authorise.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 import { missingEvents } from "./missing-events.ts";

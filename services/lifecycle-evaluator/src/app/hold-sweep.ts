@@ -2,7 +2,8 @@ import { ANY_TENANT, appendDecisions, databaseClock, type Queryable } from "@lap
 import type { HeldReason, Sweep } from "../domain/sweep.ts";
 import { SERVICE } from "../service-name.ts";
 import { listTenants } from "../store/environments.ts";
-import { countHeldAgain, loadLastSweep, loadSweep, markHeld } from "../store/sweeps.ts";
+import { loadLastSweep, loadSweep } from "../store/sweep-records.ts";
+import { countHeldAgain, markHeld } from "../store/sweeps.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 import { type SweepLease, underLease } from "./sweep-lease.ts";
 

@@ -1,7 +1,7 @@
 import {
   appendDecision,
   type CallContext,
-  precondition,
+  invalid,
   type Queryable,
   withTransaction,
 } from "@lapse/kit";
@@ -16,7 +16,7 @@ import { SWEEPS } from "./request-sweep.ts";
  * Pauses the sweeps of the caller's tenant: none picks its tables until they are resumed; one that runs ends
  * first (T25). Other tenants are swept as before.
  *
- * @throws denied `RIGHT_MISSING`; precondition `TENANT_MISSING` for a service that acts for nobody
+ * @throws denied `RIGHT_MISSING`; invalid `TENANT_REQUIRED` for a service that acts for nobody
  */
 export async function pauseSweeps(
   deps: EvaluatorDeps,
@@ -38,7 +38,7 @@ export async function pauseSweeps(
 /**
  * Lets the sweeps of the caller's tenant run again (T25).
  *
- * @throws denied `RIGHT_MISSING`; precondition `TENANT_MISSING` for a service that acts for nobody
+ * @throws denied `RIGHT_MISSING`; invalid `TENANT_REQUIRED` for a service that acts for nobody
  */
 export async function resumeSweeps(deps: EvaluatorDeps, call: CallContext): Promise<void> {
   await authorise(deps, call, "sweep.manage", SWEEPS);
@@ -56,8 +56,8 @@ export async function resumeSweeps(deps: EvaluatorDeps, call: CallContext): Prom
 function ownTenant({ principal }: CallContext): string {
   const tenant = tenantOf(principal);
   if (tenant === null) {
-    throw precondition(
-      "TENANT_MISSING",
+    throw invalid(
+      "TENANT_REQUIRED",
       "a pause is of one organisation: act for somebody of it, or turn the schedule off",
     );
   }

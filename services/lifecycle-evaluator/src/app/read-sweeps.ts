@@ -1,7 +1,7 @@
 import { type CallContext, notFound } from "@lapse/kit";
 import type { Sweep, SweepOutcome } from "../domain/sweep.ts";
 import { listOutcomes } from "../store/sweep-candidates.ts";
-import { loadSweep, listSweeps as storedSweeps } from "../store/sweeps.ts";
+import { loadSweep, listSweeps as storedSweeps } from "../store/sweep-records.ts";
 import { authorise, tenantOf } from "./authorise.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 import { SWEEPS } from "./request-sweep.ts";

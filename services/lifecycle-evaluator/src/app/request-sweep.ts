@@ -11,7 +11,8 @@ import {
 import type { Sweep } from "../domain/sweep.ts";
 import { lockSweepControl } from "../store/sweep-control.ts";
 import { findPause } from "../store/sweep-pauses.ts";
-import { loadSweep, requestSweep as storeRequest } from "../store/sweeps.ts";
+import { loadSweep } from "../store/sweep-records.ts";
+import { requestSweep as storeRequest } from "../store/sweeps.ts";
 import { authorise, tenantOf } from "./authorise.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 

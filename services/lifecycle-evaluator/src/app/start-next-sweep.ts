@@ -3,12 +3,12 @@ import { isScheduleTurn } from "../domain/sweep-schedule.ts";
 import { giveUpOn } from "../store/sweep-candidates.ts";
 import { lockSweepControl, noteSweepStart } from "../store/sweep-control.ts";
 import { isEverybodyPaused } from "../store/sweep-pauses.ts";
+import { wasLastScheduledHeld } from "../store/sweep-records.ts";
 import {
   findRequestedSweep,
   holdPausedRequests,
   interruptRunningSweep,
   startSweep,
-  wasLastScheduledHeld,
 } from "../store/sweeps.ts";
 import type { EvaluatorDeps } from "./deps.ts";
 import { type SweepLease, underLease } from "./sweep-lease.ts";

@@ -6,8 +6,8 @@ import {
   type Metrics,
   type Principal,
 } from "@lapse/kit";
-import { LifecycleEvaluatorService } from "@lapse/proto/evaluator";
-import type { TestTokens } from "@lapse/test-kit";
+import { type GetTableExpiryResponse, LifecycleEvaluatorService } from "@lapse/proto/evaluator";
+import { type TestTokens, waitFor } from "@lapse/test-kit";
 import { readSettings } from "../../src/config.ts";
 import { startEvaluator } from "../../src/service.ts";
 import type { Timing } from "../../src/timing.ts";
@@ -92,6 +92,19 @@ export async function startTestEvaluator(options: EvaluatorOptions): Promise<Eva
       for (const end of ends.reverse()) await end();
     },
   };
+}
+
+/**
+ * A table's expiry once everything that has reached the streams counts; asked again for as long as a busy machine is
+ * not through with them.
+ */
+export function settledExpiry(
+  { client }: Pick<Evaluator, "client">,
+  tableId: string,
+): Promise<GetTableExpiryResponse> {
+  return waitFor(() => client.getTableExpiry({ tableId, consistent: true }), {
+    timeoutMs: 30_000,
+  });
 }
 
 /** Acts for a person of the organisation `local`, or of another. */

@@ -67,9 +67,14 @@ export async function perform(
     return undefined;
   }
   const started = Date.now();
-  for (;;) {
+  for (let repeated = 0; ; repeated++) {
     const began = Date.now();
-    const about = { beside, ...(aim && { aim }), ...(hold !== undefined && { holdId: hold }) };
+    const about: About = {
+      beside,
+      ...(repeated > 0 && { repeated }),
+      ...(aim && { aim }),
+      ...(hold !== undefined && { holdId: hold }),
+    };
     try {
       const answer = await call(stack, subject, operation, about);
       return { operation, outcome: { ...about, ...answer, began, ended: Date.now() } };
@@ -82,17 +87,17 @@ export async function perform(
           cause: error,
         });
       }
-      const asked = operation.kind === "setRetention" ? { midnight: midnightOf(operation) } : {};
-      const outcome = { ...about, ...asked, refused: error.reason, began, ended: Date.now() };
-      return { operation, outcome: { ...outcome, ...committed(subject, operation, aim) } };
+      const asked = {
+        ...(operation.kind === "setRetention" && { midnight: midnightOf(operation) }),
+        ...committed(subject, operation, aim),
+      };
+      const refused = error.reason;
+      return { operation, outcome: { ...about, ...asked, refused, began, ended: Date.now() } };
     }
   }
 }
 
-interface About {
-  readonly aim?: Aim | undefined;
-  readonly holdId?: string | undefined;
-}
+type About = Pick<Outcome, "beside" | "repeated" | "aim" | "holdId">;
 type Aimed = Extract<Operation, { target: unknown }>;
 
 /** Those that take an id only. */
@@ -274,7 +279,7 @@ async function commit(
   { catalog, store }: Stack,
   subject: Subject,
   operation: Extract<Operation, { kind: "commit" }>,
-  { aim, holdId, as }: About & { readonly as: CallOptions },
+  { aim, holdId, as }: { aim: Aim | undefined; holdId: string | undefined; as: CallOptions },
 ): Promise<Answer> {
   const { rows = 0, files = 1 } = committed(subject, operation, aim);
   const path = `data/${newId()}.parquet`;

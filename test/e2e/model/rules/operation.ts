@@ -111,6 +111,8 @@ export interface Outcome {
   readonly ended: number;
   /** Something else was done at the same time. */
   readonly beside?: boolean;
+  /** How often it was repeated because the evaluator was behind. */
+  readonly repeated?: number;
   /** Undefined where it names no table, or there was none to be aimed at. */
   readonly aim?: Aim;
   /** The stable reason of a refusal; undefined: done. */

@@ -50,6 +50,8 @@ export interface TableModel {
   readonly restoredAt: Span | null;
   /** Those of which each may be the last. */
   readonly activity: readonly Activity[];
+  /** How many reads have been reported (T17). */
+  readonly reads: number;
   readonly ownRule: SetRule | null;
   readonly drop: DropModel | null;
   readonly holds: readonly HoldModel[];
@@ -151,3 +153,9 @@ export function forgetNames(model: EnvironmentModel): EnvironmentModel {
   }
   return { ...model, standingFor };
 }
+
+/** Each of the states once. */
+export const distinct = (models: readonly EnvironmentModel[]): readonly EnvironmentModel[] =>
+  models.length === 1
+    ? models
+    : [...new Map(models.map((model) => [JSON.stringify(model), model])).values()];

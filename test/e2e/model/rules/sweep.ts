@@ -45,11 +45,7 @@ export function sweepWith(
   const droppedIds = [...seen.outcomes].flatMap(([id, { outcome }]) =>
     outcome === "dropped" ? [id] : [],
   );
-  // Which of the drops came before it; of those that do not depend on it either order gives the same.
-  const orders: readonly (readonly string[])[] =
-    moment === "beside" && droppedIds.length > 0
-      ? [[], droppedIds, ...droppedIds.map((id) => [id])]
-      : [[]];
+  const orders = ordersOf(droppedIds, { performed, moment });
   const states: EnvironmentModel[] = [];
   let why = "";
   for (const first of orders) {
@@ -58,6 +54,18 @@ export function sweepWith(
     else states.push(...after);
   }
   return states.length > 0 ? states : why;
+}
+
+/** Which of the drops may have come before it; of those that do not depend on it either order gives the same. */
+function ordersOf(
+  droppedIds: readonly string[],
+  { performed, moment }: { readonly performed: Performed; readonly moment: Moment },
+): readonly (readonly string[])[] {
+  if (moment === "beside" && droppedIds.length > 0) {
+    return [[], droppedIds, ...droppedIds.map((id) => [id])];
+  }
+  // What was confirmed to be due is dropped, though it is used since.
+  return moment === "after confirming" && performed.operation.kind === "use" ? [droppedIds] : [[]];
 }
 
 function inThatOrder(
@@ -71,7 +79,7 @@ function inThatOrder(
   );
   if (undroppable) return `${nameOf(undroppable)} was dropped, and must not have been`;
   const before = take(model, seen, first);
-  const done = doneWithin(before, seen, { performed, moment });
+  const done = doneWithin(model, before, seen, { performed, moment });
   if (typeof done === "string") return `${performed.operation.kind}: ${done}`;
   return each(done, (after) => {
     for (const table of after.tables) {
@@ -93,6 +101,7 @@ function inThatOrder(
 
 /** What an operation comes to while a sweep runs. A use by name counts for the table that the name stands for. */
 function doneWithin(
+  former: EnvironmentModel,
   model: EnvironmentModel,
   { outcomes }: SweepSeen,
   { performed, moment }: { performed: Performed; moment: Moment },
@@ -100,7 +109,7 @@ function doneWithin(
   const { operation, outcome } = performed;
   const { aim } = outcome;
   if (operation.kind !== "use" || aim?.by !== "name") return apply(model, performed);
-  const table = liveTable(model, aim.namespace, aim.name);
+  const table = liveTable(former, aim.namespace, aim.name);
   if (table === undefined) return [model];
   const { tableId } = table;
   const counted = apply(model, { operation, outcome: { ...outcome, aim: { by: "id", tableId } } });

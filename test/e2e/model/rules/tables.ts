@@ -58,6 +58,7 @@ export function create(model: EnvironmentModel, operation: Of<"create">, outcome
       changedAt: at,
       restoredAt: null,
       activity: [{ at, kind: "created" }],
+      reads: 0,
       ownRule: null,
       drop: null,
       holds: [],
@@ -232,6 +233,10 @@ export function undrop(
           rightFault(actor, "table.drop", table.owner),
           changedMeanwhile(outcome),
         );
+  // Somebody else brought back the one that was found.
+  if (outcome.beside && aim?.by === "name") {
+    faults.push({ reason: "TABLE_NOT_DROPPED", applies: "maybe" });
+  }
   return decide(model, { actor, outcome }, faults, () => {
     if (table === undefined) return "it was done, and there is no such dropped table";
     const back = changed(table, now, "restored", {

@@ -4,6 +4,7 @@ import type { Operation, Outcome } from "./operation.ts";
 import { exactly, type Span } from "./span.ts";
 import {
   type Activity,
+  distinct,
   type EnvironmentModel,
   forgetNames,
   type NamedUse,
@@ -18,15 +19,19 @@ const MINUTE_MS = 60_000;
 const AHEAD_MS = 5 * MINUTE_MS;
 
 /** A use that was reported, by the id of a table or by its name (T13, T14). */
-export function use(model: EnvironmentModel, { use }: Use, outcome: Outcome): After {
+export function use(model: EnvironmentModel, { use, times }: Use, outcome: Outcome): After {
   const { aim } = outcome;
   const activity: Activity = { at: usedAt(outcome), kind: use };
   if (aim === undefined) return [model];
-  if (aim.by === "name") {
-    const { namespace, name } = aim;
-    return [{ ...model, namedUses: [...model.namedUses, { ...activity, namespace, name }] }];
+  let after = model;
+  for (let nth = 0; nth < times; nth++) {
+    if (aim.by === "id") after = used(after, aim.tableId, activity);
+    else {
+      const { namespace, name } = aim;
+      after = { ...after, namedUses: [...after.namedUses, { ...activity, namespace, name }] };
+    }
   }
-  return [used(model, aim.tableId, activity)];
+  return [after];
 }
 
 function usedAt({ began, ended, occurredAt }: Outcome): Span {
@@ -40,7 +45,11 @@ function usedAt({ began, ended, occurredAt }: Outcome): Span {
 function used(model: EnvironmentModel, tableId: string, activity: Activity): EnvironmentModel {
   const table = tableOf(model, tableId);
   if (table === undefined || table.state === "purged") return model;
-  return withTable(model, { ...table, activity: withActivity(table.activity, activity) });
+  return withTable(model, {
+    ...table,
+    activity: withActivity(table.activity, activity),
+    reads: table.reads + Number(activity.kind === "read"),
+  });
 }
 
 /**
@@ -50,7 +59,7 @@ function used(model: EnvironmentModel, tableId: string, activity: Activity): Env
 export function quiet(model: EnvironmentModel): readonly EnvironmentModel[] {
   let models: readonly EnvironmentModel[] = [{ ...model, namedUses: [] }];
   for (const named of model.namedUses) {
-    models = models.flatMap((each) => countNamed(each, model, named));
+    models = distinct(models.flatMap((each) => countNamed(each, model, named)));
   }
   return models.map(forgetNames);
 }

@@ -790,6 +790,8 @@ export type FoundTable = Message<"lapse.catalog.v1.FoundTable"> & {
   index: number;
 
   /**
+   * Without columns and description, so that 1000 of them fit into an answer.
+   *
    * @generated from field: lapse.catalog.v1.Table table = 2;
    */
   table?: Table | undefined;

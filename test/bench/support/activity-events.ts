@@ -23,7 +23,9 @@ export async function publishReads(
     while (next < messages) {
       next += 1;
       const body = encodeReads(ids, perMessage, Date.now());
-      const { seq } = await nats.publish("activity.table.read", body, HEADERS, { msgId: randomUUID() });
+      const { seq } = await nats.publish("activity.table.read", body, HEADERS, {
+        msgId: randomUUID(),
+      });
       last = Math.max(last, seq);
     }
   };
