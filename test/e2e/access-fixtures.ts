@@ -1,5 +1,5 @@
 import type { GrpcClients } from "./access-grpc.ts";
-import { ENVIRONMENT, GRANTS, succeed } from "./access-subjects.ts";
+import { ENVIRONMENT, GRANTS, type SubjectName, succeed } from "./access-subjects.ts";
 import type { JsonObject, Rest } from "./rest.ts";
 import type { System } from "./system.ts";
 
@@ -22,14 +22,17 @@ const IN_ENVIRONMENT = `${ROOT}/environments/${ENVIRONMENT}`;
 const TABLES = `${IN_ENVIRONMENT}/namespaces/m/tables`;
 export const tablePath = ({ name }: Target): string => `${TABLES}/${name}`;
 
+/** Makes a table; `only` narrows the grants to those of one subject. */
+export type MakeTable = (fixture: Fixture, only?: SubjectName) => Promise<Target>;
+
 /** Makes tables for the matrix; each gets a name of its own. */
-export async function tableMaker(system: System): Promise<(fixture: Fixture) => Promise<Target>> {
+export async function tableMaker(system: System): Promise<MakeTable> {
   const admin = system.rest(system.token);
   // `owner` has no role when it is tried; it has made its tables while it had one.
   const former = { subject: "owner", kind: "person", tenant: "local" } as const;
   const owner = system.rest(await system.sign({ ...former, roles: ["data_engineer"] }));
   let made = 0;
-  return async (fixture) => {
+  return async (fixture, only) => {
     made += 1;
     const name = `t${made}`;
     const { body } = await succeed(
@@ -41,7 +44,7 @@ export async function tableMaker(system: System): Promise<(fixture: Fixture) => 
     );
     const target = { name, id: String(body.id) };
     await Promise.all(
-      GRANTS.map(([subject, right]) =>
+      GRANTS.filter(([subject]) => (only ?? subject) === subject).map(([subject, right]) =>
         succeed(admin("POST", `${tablePath(target)}/access/grants`, { subject, right })),
       ),
     );

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitFor } from "@lapse/test-kit";
 import { type Cell, EXPECTED } from "./access-expected.ts";
-import { type Fixtures, stateOf, type Target, tableMaker, tablePath } from "./access-fixtures.ts";
+import {
+  type Fixtures,
+  type MakeTable,
+  stateOf,
+  type Target,
+  tableMaker,
+  tablePath,
+} from "./access-fixtures.ts";
 import {
   GRPC_CALLS,
   type GrpcClients,
@@ -29,7 +36,7 @@ let system: System;
 let admin: Rest;
 let all: { readonly rest: Rest; readonly grpc: GrpcClients };
 let who: Readonly<Record<SubjectName, Subject>>;
-let makeTable: Awaited<ReturnType<typeof tableMaker>>;
+let makeTable: MakeTable;
 let fixtures: Fixtures;
 let environmentId: unknown;
 /** The state after the last refused calls, while nothing has changed it since. */
@@ -95,7 +102,8 @@ async function tryAllowed(operation: Operation, cells: readonly Cell[]) {
   const outcomes = await Promise.all(
     cells.map(async ({ subject, expected }) => {
       const { on = "kept", changes = false } = operation;
-      const target = changes && on !== "key" ? await makeTable(on) : targetOf(operation, fixtures);
+      const target =
+        changes && on !== "key" ? await makeTable(on, subject) : targetOf(operation, fixtures);
       const { answer } = await attempt(operation, who[subject], target);
       return `${subject}: ${outcomeOf({ answer, operation, subject, target, expected })}`;
     }),

@@ -151,7 +151,8 @@ class OrderedFold {
         if (signal.aborted || this.#stalled) return;
         if ("hole" in taken) {
           const { hole } = taken;
-          return hole ? this.#lose(this.#hole(from, hole.next, streamCreatedAt)) : undefined;
+          if (hole) await this.#lose(this.#hole(from, hole.next, streamCreatedAt));
+          return;
         }
         await this.#fold(taken, streamCreatedAt);
         intake.handled(taken);

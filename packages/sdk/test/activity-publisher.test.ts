@@ -140,7 +140,7 @@ describe("a publisher", () => {
   });
 
   test("sends at once what is flushed", async () => {
-    const told = publisher({ maxDelayMs: 60_000 });
+    const told = publisher({ maxDelayMs: 30_000 });
     const use = told.tableRead({ tableId: randomUUID() });
     await told.flush();
     await use;
@@ -148,7 +148,7 @@ describe("a publisher", () => {
   });
 
   test("sends what is left when it is closed, takes no more, and leaves the connection open", async () => {
-    const told = publisher({ maxDelayMs: 60_000 });
+    const told = publisher({ maxDelayMs: 30_000 });
     const use = told.tableWritten({ tableId: randomUUID() });
     await told.close();
     await use;

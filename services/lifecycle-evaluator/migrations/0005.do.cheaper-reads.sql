@@ -1,6 +1,6 @@
 -- A read is counted in one small row, table_read_day. Moving a table among those that expire costs ten times
--- that, so it is done for the first read of a day and then as often as `merged_at` falls a minute behind
--- (MERGE_AFTER_MS in table-activity.ts): `table_state.last_activity_at` is that much less than the last read at
+-- that, so it is done for the first read of a day and then as often as `merged_at` falls five minutes behind
+-- (mergeAfterMs in read-days.ts): `table_state.last_activity_at` is that much less than the last read at
 -- most, and the rest is looked up here (`last_read_at` in table-facts.ts).
 alter table table_read_day
   -- The last read of the day by that system, and how much of it table_state has been told.

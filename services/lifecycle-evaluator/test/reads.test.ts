@@ -14,7 +14,7 @@ import {
   uuidArray,
 } from "../src/store/array-parameters.ts";
 import { findDueTables } from "../src/store/due-tables.ts";
-import { MERGE_AFTER_MS } from "../src/store/read-days.ts";
+import { mergeAfterMs } from "../src/store/read-days.ts";
 import { loadTableFacts } from "../src/store/table-facts.ts";
 import { deleteReadsBefore, listDailyReads, listReadSources } from "../src/store/table-reads.ts";
 import { someEnvironment, someTable, tableChange } from "./lab/changes.ts";
@@ -30,6 +30,7 @@ beforeEach(() => db.clear());
 
 const NOON = Date.parse("2026-03-10T12:00:00Z");
 const DAY = 86_400_000;
+const MERGE_AFTER_MS = mergeAfterMs({ daySeconds: 86_400 });
 
 /** A live table that expires after ten days by the rule of its environment. */
 async function aTable(): Promise<string> {

@@ -55,6 +55,10 @@ describe("SetEnvironmentRetention", () => {
       },
       { type: "ENVIRONMENT_RETENTION_SET", details: { days: null, previous_days: 30 } },
     ]);
+    expect((await lab.decisions(environment.id)).map(({ details }) => details)).toEqual([
+      { days: 30, previous_days: null },
+      { days: null, previous_days: 30 },
+    ]);
   });
 
   test("T8 changes one row and sends one event, however many tables there are", async () => {

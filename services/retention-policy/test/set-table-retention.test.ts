@@ -123,6 +123,43 @@ describe("SetTableRetention", () => {
     ]);
   });
 
+  test("T32 records these fields and no others, whichever the rule", async () => {
+    const { owner } = lab.people;
+    const before = new Date(Date.now() + 9 * DAY_MS);
+    lab.evaluator.answer = { lastActivityAt: new Date(0), expiresAt: before };
+    const rules = [days(3), on(NEXT_MONTH), NEVER];
+    const expiries: (string | null)[] = [];
+    for (const rule of rules) {
+      const { expiresAt } = await owner.setTableRetention({ tableId: table.id, rule });
+      expiries.push(expiresAt ? timestampDate(expiresAt).toISOString() : null);
+    }
+    const none = { source: null, days: null, on: null, never: false };
+    const was = { expires_at: before.toISOString() };
+    const about = { table_id: table.id, days: null, on: null };
+    expect((await lab.decisions(table.id)).map(({ details }) => details)).toEqual([
+      {
+        ...about,
+        days: 3,
+        shortened: true,
+        previous: { ...none, ...was },
+        expires_at: expiries[0],
+      },
+      {
+        ...about,
+        on: NEXT_MONTH,
+        shortened: false,
+        previous: { ...none, source: "table", days: 3, ...was },
+        expires_at: expiries[1],
+      },
+      {
+        ...about,
+        shortened: false,
+        previous: { ...none, source: "table", on: NEXT_MONTH, ...was },
+        expires_at: null,
+      },
+    ]);
+  });
+
   test("T28 does not name a day that a restore made void as the one before", async () => {
     await lab.people.owner.setTableRetention({ tableId: table.id, rule: on(NEXT_MONTH) });
     lab.catalog.changeTable(table.id, { restoredAt: new Date(`${NEXT_MONTH}T00:00:00Z`) });

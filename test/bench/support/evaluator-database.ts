@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createPool, type Pool } from "@lapse/kit";
-import { testDatabase } from "@lapse/test-kit";
+import { postgresAdminUrl, testDatabase } from "@lapse/test-kit";
 import { log } from "./log.ts";
 
 /** A database of the lifecycle evaluator. */
@@ -63,6 +63,19 @@ export async function loadTables(
   }
   await pool.query(`vacuum analyze table_state`);
   await pool.query(`analyze environment_state`);
+  await settle();
+}
+
+/** Has the server write out what was loaded now, not while something is measured. */
+async function settle(): Promise<void> {
+  const admin = createPool({
+    url: await postgresAdminUrl(),
+    applicationName: "bench",
+    statementTimeoutMs: 600_000,
+    log,
+  });
+  await admin.query(`checkpoint`);
+  await admin.end();
 }
 
 const LOAD_TABLES = `

@@ -5,7 +5,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** How long `work` takes, in ms. */
-export async function timed(work: () => Promise<unknown>): Promise<number> {
+async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();
   return performance.now() - started;

@@ -15,7 +15,7 @@ export interface Figure {
   readonly bar: Bar | null;
 }
 
-export type Bar = { readonly least: number } | { readonly most: number };
+type Bar = { readonly least: number } | { readonly most: number };
 
 /** What a bench run found. */
 export interface Report {
@@ -44,7 +44,7 @@ export function machine(): string {
 export const load = (): number => Math.round((loadavg()[0] ?? 0) * 10) / 10;
 
 /** Whether the bar is met; null: there is none. */
-export function isMet({ value, ratio, bar }: Figure): boolean | null {
+function isMet({ value, ratio, bar }: Figure): boolean | null {
   if (bar === null) return null;
   const judged = ratio ?? value;
   return "least" in bar ? judged >= bar.least : judged <= bar.most;

@@ -8,7 +8,7 @@ import { distinct, type EnvironmentModel, liveTable } from "./rules/state.ts";
 import type { Sequence } from "./sequences.ts";
 
 /** Calls under way at once. */
-export const CONCURRENCY = 24;
+export const CONCURRENCY = 16;
 /** Environments that share an organisation. */
 const PER_ORGANISATION = 10;
 
@@ -73,6 +73,7 @@ const newModel = (environmentId: string, name: string, isProtected: boolean): En
   environmentId,
   name,
   protected: isProtected,
+  protectionMoved: false,
   retention: null,
   unsettled: false,
   deployed: null,

@@ -9,12 +9,12 @@ import {
   step,
 } from "./life.ts";
 import { concurrently } from "./real/concurrently.ts";
-import { DecisionReader, observe, overview } from "./real/observe.ts";
+import { DecisionReader, observe, observeReads, overview } from "./real/observe.ts";
 import { passTime } from "./real/pass-time.ts";
 import { perform } from "./real/perform.ts";
 import { whenQuiet } from "./real/quiet.ts";
 import type { Stack } from "./real/stack.ts";
-import { adopt, compare, compareDecisions } from "./rules/compare.ts";
+import { adopt, compare, compareDecisions, compareReads } from "./rules/compare.ts";
 import { distinct } from "./rules/state.ts";
 import { daysPass, purgesDone } from "./rules/time.ts";
 import { quiet } from "./rules/uses.ts";
@@ -52,7 +52,7 @@ export async function liveTogether(
     for (const life of going) life.round = nth;
     await liveRound(stack, { reader, tally, lives: going });
   }
-  await deleteAll(stack, { reader, tally, lives });
+  await endAll(stack, { reader, tally, lives });
   const differences = lives.flatMap(({ difference }) => (difference ? [difference] : []));
   return { differences, decided: reader.ids };
 }
@@ -77,9 +77,14 @@ async function liveRound(stack: Stack, { reader, tally, lives }: Going): Promise
   await compareAll(stack, reader, lives);
 }
 
-/** Deletes the environments in which nothing is left, and tries to delete the others (T31). */
-async function deleteAll(stack: Stack, { reader, tally, lives }: Going): Promise<void> {
+/**
+ * Counts the reads of every table (T17), deletes the environments in which nothing is left, and tries to delete the
+ * others (T31).
+ */
+async function endAll(stack: Stack, { reader, tally, lives }: Going): Promise<void> {
   await concurrently(lives, CONCURRENCY, async (life) => {
+    const reads = await observeReads(stack, life.subject);
+    step(life, (model) => compareReads(model, reads));
     const operation = { kind: "deleteEnvironment", actor: "root" } as const;
     const performed = await perform(stack, life.subject, operation, { beside: false });
     tally.performed(performed);

@@ -60,7 +60,7 @@ export async function foldActivity(
   if (byName.length > 0) {
     await countByName(tx, batch, byName, awaitCatalog);
   }
-  for (const { tableId, at } of await saveReads(tx, batch.reads)) {
+  for (const { tableId, at } of await saveReads(tx, batch.reads, basis)) {
     tally(batch.activities, { tableId, kind: "read", at });
   }
   await saveActivity(tx, batch.activities, basis);

@@ -18,7 +18,7 @@ export function unpack(packed: PackedActivities): ReportedActivity[] {
   return Array.from({ length: packed.length }, (_, index) => unpackOne(packed, index));
 }
 
-export function unpackOne(packed: PackedActivities, index: number): ReportedActivity {
+function unpackOne(packed: PackedActivities, index: number): ReportedActivity {
   const occurredAt = packed.occurredAt[index] ?? Number.NaN;
   return {
     tableId: idText(packed.ids.subarray(4 * index, 4 * index + 4)),

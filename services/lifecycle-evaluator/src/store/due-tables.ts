@@ -184,7 +184,7 @@ export async function findDueTables(tx: Queryable, query: DueQuery): Promise<rea
 }
 
 /**
- * The indexes are told of reads up to a minute late (MERGE_AFTER_MS): a table that was read since may not be due
+ * The indexes are told of reads up to five minutes late (mergeAfterMs): a table that was read since may not be due
  * after all. Any other that the arithmetic does not call due is a fault, and for the caller to see.
  */
 type ProbedTable = DueTable & { readonly readSince: boolean };

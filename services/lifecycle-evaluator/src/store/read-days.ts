@@ -7,12 +7,18 @@ import {
   timestampArray,
   uuidArray,
 } from "./array-parameters.ts";
+import type { Basis } from "./basis.ts";
 
 /**
- * How far `table_state` may lag behind the last read of a table. So much matters to nobody who looks for tables
- * that are due, and what is known of one table is completed from here (`last_read_at` in table-facts.ts).
+ * How far `table_state` may lag behind the last read of a table, in parts of a retention day: five minutes. So much
+ * matters to nobody who looks for tables that are due, and what is known of one table is completed from here
+ * (`last_read_at` in table-facts.ts).
  */
-export const MERGE_AFTER_MS = 60_000;
+const MERGES_PER_DAY = 288;
+
+/** The same in ms. */
+export const mergeAfterMs = ({ daySeconds }: Pick<Basis, "daySeconds">): number =>
+  (daySeconds * 1_000) / MERGES_PER_DAY;
 
 /** Rows per statement: none takes long, whatever the batch. */
 const AT_ONCE = 100_000;
@@ -27,7 +33,11 @@ export interface LastRead {
  * Counts the reads of a batch per table, day and source (T17); the last reads of which `table_state` has to be
  * told now. Only the fold of activity counts reads, so nobody comes in between.
  */
-export async function saveReads(tx: Queryable, reads: ReadTally): Promise<readonly LastRead[]> {
+export async function saveReads(
+  tx: Queryable,
+  reads: ReadTally,
+  basis: Basis,
+): Promise<readonly LastRead[]> {
   if (reads.size === 0) {
     return [];
   }
@@ -38,7 +48,7 @@ export async function saveReads(tx: Queryable, reads: ReadTally): Promise<readon
   const told: LastRead[] = [];
   for (let from = 0; from < reads.size; from += AT_ONCE) {
     const some = reads.columns(from, Math.min(from + AT_ONCE, reads.size));
-    for (const last of await saveSomeReads(tx, some)) told.push(last);
+    for (const last of await saveSomeReads(tx, some, mergeAfterMs(basis))) told.push(last);
   }
   return told;
 }
@@ -49,7 +59,11 @@ interface CountedRow extends Record<string, unknown> {
   times: number[] | null;
 }
 
-async function saveSomeReads(tx: Queryable, reads: ReadColumns): Promise<readonly LastRead[]> {
+async function saveSomeReads(
+  tx: Queryable,
+  reads: ReadColumns,
+  mergeAfter: number,
+): Promise<readonly LastRead[]> {
   const values = [
     uuidArray(reads.ids),
     dateArray(reads.days),
@@ -60,7 +74,7 @@ async function saveSomeReads(tx: Queryable, reads: ReadColumns): Promise<readonl
   const { rows: again } = await tx.query<CountedRow>({
     name: "count-reads",
     text: COUNT_READS,
-    values: [...values, timestampArray(mergeBefore(reads)), ...dayRange(reads)],
+    values: [...values, timestampArray(mergeBefore(reads, mergeAfter)), ...dayRange(reads)],
   });
   const [{ counted } = { counted: 0 }] = again;
   if (counted === reads.length) {
@@ -111,11 +125,10 @@ function lastReads([row]: readonly CountedRow[]): readonly LastRead[] {
   return (tables ?? []).map((tableId, nth) => ({ tableId, at: times?.[nth] ?? 0 }));
 }
 
-/** At most MERGE_AFTER_MS before each; not the same for all tables, so that they do not all come in one second. */
-function mergeBefore({ ids, lastAt }: ReadColumns): Float64Array {
-  return lastAt.map(
-    (at, nth) => at - MERGE_AFTER_MS / 2 - (((ids[4 * nth + 3] ?? 0) >>> 0) % (MERGE_AFTER_MS / 2)),
-  );
+/** At most that long before each; not the same for all tables, so that they do not all come at once. */
+function mergeBefore({ ids, lastAt }: ReadColumns, mergeAfter: number): Float64Array {
+  const half = Math.max(1, Math.floor(mergeAfter / 2));
+  return lastAt.map((at, nth) => at - half - (((ids[4 * nth + 3] ?? 0) >>> 0) % half));
 }
 
 function dayRange({ days }: ReadColumns): readonly [first: string, last: string] {

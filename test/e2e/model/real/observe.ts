@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import type { CallOptions } from "@lapse/kit";
+import { type CallOptions, LapseError } from "@lapse/kit";
 import type { Table } from "@lapse/proto/catalog";
 import type { TableExpiry } from "@lapse/proto/evaluator";
 import {
@@ -84,6 +84,26 @@ export async function observe(
     expiring: expiring.tables.map(({ tableId }) => tableId),
     decisions: all.decisionsIn(subject),
   };
+}
+
+/** How many reads of each table are counted; of one that is purged they are forgotten. */
+export async function observeReads(
+  { evaluator }: Stack,
+  { tenant, tableIds }: Subject,
+): Promise<ReadonlyMap<string, number>> {
+  const reads = await Promise.all(
+    tableIds.map(async (tableId) => {
+      const counted = await evaluator
+        .getTableReads({ tableId }, asRoot(tenant))
+        .catch((error: unknown) => {
+          if (error instanceof LapseError && error.reason === "TABLE_NOT_FOUND") return undefined;
+          throw error;
+        });
+      const all = counted?.days.reduce((sum, day) => sum + Number(day.reads), 0);
+      return all === undefined ? [] : [[tableId, all] as const];
+    }),
+  );
+  return new Map(reads.flat());
 }
 
 const ms = (at: Timestamp): number => timestampDate(at).getTime();

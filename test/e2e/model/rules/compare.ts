@@ -231,6 +231,23 @@ function holds(expected: unknown, seen: unknown): boolean {
 
 const isSpan = (value: object): value is Span => "from" in value && "to" in value;
 
+/** The same, where as many reads of each table are counted as were reported (T17). */
+export function compareReads(
+  model: EnvironmentModel,
+  seen: ReadonlyMap<string, number>,
+): readonly EnvironmentModel[] | string {
+  for (const { tableId, namespace, name, state, reads } of model.tables) {
+    const counted = seen.get(tableId);
+    // The evaluator has not heard of a staged table that was only read.
+    const expected =
+      state === "purged" || (state === "staged" && counted === undefined) ? undefined : reads;
+    if (counted !== expected) {
+      return `${namespace}.${name} (${tableId}): ${counted} reads are counted, not ${expected}`;
+    }
+  }
+  return [model];
+}
+
 /** The model with every instant as the system has it, now that the two are the same. */
 export function adopt(model: EnvironmentModel, seen: Seen): EnvironmentModel {
   const { retention } = model;

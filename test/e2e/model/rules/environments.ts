@@ -25,7 +25,7 @@ export function protect(
       actor,
       reason: "request",
     };
-    return [withDecision({ ...model, protected: wanted }, decision)];
+    return [withDecision({ ...model, protected: wanted, protectionMoved: true }, decision)];
   });
 }
 

@@ -48,6 +48,9 @@ export function setRetention(
   }
   if (table === undefined || table.state === "purged") faults.push({ reason: "TABLE_NOT_FOUND" });
   else faults.push(...tableFaults(model, table, { actor, rule, now }));
+  // A table that is dropped meanwhile does not expire any more, so any rule seems to make it expire at all.
+  const isLate = outcome.beside && table?.state === "dropped";
+  if (isLate) faults.push({ reason: "RIGHT_MISSING", applies: "maybe" });
   if (outcome.beside) faults.push({ reason: "RETENTION_CHANGED_MEANWHILE", applies: "maybe" });
   const after = decide(model, { actor, outcome }, faults, () => {
     if (table === undefined) return "it was done, and there is no such table";
@@ -101,7 +104,7 @@ function lacksRight(
 
 function shortens(model: EnvironmentModel, table: TableModel, rule: Rule, now: Span): Verdict {
   // Whether a use by name counts for this table is not told yet.
-  if (hasNamedUse(model, table)) return "maybe";
+  if (hasNamedUse(model, table) || model.protectionMoved) return "maybe";
   const before = table.state === "staged" ? null : expiryOf(model, table).expiresAt;
   const ownRule = { rule, setBy: "", setAt: now };
   const activity = withActivity(table.activity, { at: now, kind: "changed" });

@@ -81,6 +81,8 @@ export interface EnvironmentModel {
   readonly environmentId: string;
   readonly name: string;
   readonly protected: boolean;
+  /** It was protected or unprotected since all was quiet: a change of retention may be judged as before that. */
+  readonly protectionMoved: boolean;
   /** Its retention (T7), or that it was turned off; null: nobody has ever set one. */
   readonly retention: SetRule<{ readonly days: number | null }> | null;
   /** As of a table, of its retention. */

@@ -14,6 +14,7 @@ import {
   withTable,
 } from "./state.ts";
 import { dropped } from "./tables.ts";
+import { use } from "./uses.ts";
 
 /** What a sweep said of the tables that it found due; of the others it says nothing. */
 export interface SweepSeen {
@@ -112,10 +113,15 @@ function doneWithin(
   const table = liveTable(former, aim.namespace, aim.name);
   if (table === undefined) return [model];
   const { tableId } = table;
-  const counted = apply(model, { operation, outcome: { ...outcome, aim: { by: "id", tableId } } });
+  const { times } = operation;
+  const counted = (often: number): After =>
+    use(model, { ...operation, times: often }, { ...outcome, aim: { by: "id", tableId } });
   const mayComeLate =
     moment !== "before confirming" && outcomes.get(tableId)?.outcome === "dropped";
-  return mayComeLate && typeof counted !== "string" ? [...counted, model] : counted;
+  if (!mayComeLate) return counted(times);
+  return Array.from({ length: times + 1 }, (_, often) => counted(often)).flatMap((after) =>
+    typeof after === "string" ? [] : after,
+  );
 }
 
 /** What an operation that was done has to do with a table. */

@@ -57,7 +57,7 @@ function used(model: EnvironmentModel, tableId: string, activity: Activity): Env
  * before, or for none, where there was none.
  */
 export function quiet(model: EnvironmentModel): readonly EnvironmentModel[] {
-  let models: readonly EnvironmentModel[] = [{ ...model, namedUses: [] }];
+  let models: readonly EnvironmentModel[] = [{ ...model, namedUses: [], protectionMoved: false }];
   for (const named of model.namedUses) {
     models = distinct(models.flatMap((each) => countNamed(each, model, named)));
   }
