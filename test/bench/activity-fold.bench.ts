@@ -27,7 +27,6 @@ const PATIENCE = { timeoutMs: 300_000, everyMs: 5 };
 const SHAPES = [
   { perMessage: 100, events: 2_000_000, bar: { least: 0.5 } },
   { perMessage: 100, events: 500_000, bar: null },
-  { perMessage: 100, events: 100_000, bar: null },
   { perMessage: 1, events: 40_000, bar: null },
 ] as const;
 

@@ -13,7 +13,7 @@ export interface Target {
  * What a table of the matrix is when it is made: `kept` has 30 days, `bare` no rule, `gone` is `kept` and dropped.
  * All belong to `owner`, and carry the grants.
  */
-export type Fixture = "kept" | "bare" | "gone";
+type Fixture = "kept" | "bare" | "gone";
 /** One of each, which all try; and a key that was revoked. */
 export type Fixtures = Readonly<Record<Fixture | "key", Target>>;
 

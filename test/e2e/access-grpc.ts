@@ -34,7 +34,7 @@ export function grpcClients({ ports }: System, serviceToken: string) {
 export type GrpcClients = ReturnType<typeof grpcClients>;
 
 /** What the calls are about. */
-export interface GrpcTarget {
+interface GrpcTarget {
   readonly tableId: string;
   readonly environmentId: string;
 }

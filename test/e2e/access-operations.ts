@@ -3,7 +3,7 @@ import { tablePath } from "./access-fixtures.ts";
 import { ENVIRONMENT, type Subject } from "./access-subjects.ts";
 import type { JsonObject } from "./rest.ts";
 
-export type Request = readonly [method: string, path: string, body?: unknown];
+type Request = readonly [method: string, path: string, body?: unknown];
 
 /** Something that can be asked of Lapse, as the matrix tries it. */
 export interface Operation {

@@ -34,7 +34,7 @@ export interface Subject {
 
 /** Environment in which `e-writer` and `e-admin` have their roles; `elsewhere` is an admin of the other one. */
 export const ENVIRONMENT = "dev";
-export const OTHER_ENVIRONMENT = "lab";
+const OTHER_ENVIRONMENT = "lab";
 
 /** The roles in the tokens of those that have one. */
 const TOKEN_ROLES = {

@@ -140,7 +140,7 @@ describe("a table nobody uses", () => {
     expect(await system.client.tables.get("lab", "a.kept")).toMatchObject({ id: kept.id });
   }, 60_000);
 
-  test("T19 T30 a protected environment keeps its tables; after the undo period the files are gone", async () => {
+  test("T19 a protected environment refuses days for its tables, and takes never", async () => {
     await system.client.environments.create("prod", { protected: true });
     await system.client.tables.create("prod", "a.b", { columns: [{ name: "id", type: "BIGINT" }] });
     const refused = await system.lapse("table", "retention", "a.b", "--days", "1", "--env", "prod");

@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitFor } from "@lapse/test-kit";
 import type { JsonObject, Rest } from "./rest.ts";
@@ -20,9 +22,10 @@ beforeAll(async () => {
 afterAll(() => system?.stop(), 60_000);
 
 const DEV = "/api/v1/environments/dev";
-const pathOf = (fullName: string) => {
-  const [namespace, name] = fullName.split(".");
-  return `${DEV}/namespaces/${namespace}/tables/${name}`;
+const pathOf = (fullName: string, environment = "dev") => {
+  const dot = fullName.lastIndexOf(".");
+  const [namespace, name] = [fullName.slice(0, dot), fullName.slice(dot + 1)];
+  return `/api/v1/environments/${environment}/namespaces/${namespace}/tables/${name}`;
 };
 async function ok(method: string, path: string, body?: unknown): Promise<JsonObject> {
   const answer = await rest(method, path, body);
@@ -36,11 +39,15 @@ const makeTable = (fullName: string, more: object = {}) => {
   return ok("POST", `${DEV}/namespaces/${namespace}/tables`, { name, ...more });
 };
 /** A table with files. */
-async function writeTable(fullName: string, rows: number): Promise<JsonObject> {
+async function writeTable(
+  fullName: string,
+  rows: number,
+  environment = "dev",
+): Promise<JsonObject> {
   const query = `SELECT range AS id, 'p' || range AS email, 'DE' AS country FROM range(${rows})`;
-  const ran = await system.lapse("sql", query, "--into", fullName, "--mode", "create");
-  expect(ran).toMatchObject({ code: 0 });
-  return ok("GET", pathOf(fullName));
+  const into = ["--into", fullName, "--mode", "create", "--env", environment];
+  expect(await system.lapse("sql", query, ...into)).toMatchObject({ code: 0 });
+  return ok("GET", pathOf(fullName, environment));
 }
 
 describe("T27 T28 a table with access rules that expires", () => {
@@ -140,7 +147,9 @@ describe("T31 an environment or namespace with tables", () => {
   test("T30 is not deleted while one is live or can come back; once it is purged, it is", async () => {
     await ok("POST", "/api/v1/environments", { name: "tmp" });
     const tmp = "/api/v1/environments/tmp";
-    const { id } = await ok("POST", `${tmp}/namespaces/a.b/tables`, { name: "t" });
+    const { id, location } = await writeTable("a.b.t", 10, "tmp");
+    const folder = fileURLToPath(String(location));
+    expect(readdirSync(folder)).not.toEqual([]);
     const refusedFor = async (path: string) => {
       const answer = await rest("DELETE", path);
       expect(answer.status).toBe(409);
@@ -158,6 +167,7 @@ describe("T31 an environment or namespace with tables", () => {
       },
       { timeoutMs: 20_000, message: "it was not purged" },
     );
+    expect(existsSync(folder) && readdirSync(folder, { recursive: true })).toBe(false);
     const late = await rest("POST", `${tmp}/dropped-tables/${id}/undrop`);
     expect(late.status).toBe(404);
     await ok("DELETE", `${tmp}/namespaces/a.b`);

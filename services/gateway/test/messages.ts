@@ -87,6 +87,7 @@ export const aSweep = (
   due: 3,
   dropped: 2,
   kept: { held: 1 },
+  heldEnvironments: ["scratch"],
   ...over,
 });
 

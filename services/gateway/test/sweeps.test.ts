@@ -31,6 +31,7 @@ const SHOWN = {
   kept: { held: 1 },
   failed: 0,
   held_reason: null,
+  held_environments: ["scratch"],
   capped: false,
 };
 

@@ -1,6 +1,6 @@
 import { concurrently } from "./real/concurrently.ts";
-import type { Subject } from "./real/perform.ts";
 import { type Stack, uniqueName } from "./real/stack.ts";
+import type { Subject } from "./real/subject.ts";
 import { apply } from "./rules/apply.ts";
 import { type After, each } from "./rules/judge.ts";
 import type { Performed } from "./rules/operation.ts";

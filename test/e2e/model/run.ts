@@ -14,7 +14,9 @@ import { passTime } from "./real/pass-time.ts";
 import { perform } from "./real/perform.ts";
 import { whenQuiet } from "./real/quiet.ts";
 import type { Stack } from "./real/stack.ts";
-import { adopt, compare, compareDecisions, compareReads } from "./rules/compare.ts";
+import { adopt } from "./rules/adopt.ts";
+import { compare, compareReads } from "./rules/compare.ts";
+import { compareDecisions } from "./rules/compare-decisions.ts";
 import { distinct } from "./rules/state.ts";
 import { daysPass, purgesDone } from "./rules/time.ts";
 import { quiet } from "./rules/uses.ts";
@@ -54,7 +56,10 @@ export async function liveTogether(
   }
   await endAll(stack, { reader, tally, lives });
   const differences = lives.flatMap(({ difference }) => (difference ? [difference] : []));
-  return { differences, decided: reader.ids };
+  // Environments of former sequences are still there, and swept too.
+  const tenants = new Set(lives.map(({ subject }) => subject.tenant));
+  const decided = new Map([...reader.ids].filter(([tenant]) => tenants.has(tenant)));
+  return { differences, decided };
 }
 
 interface Going {

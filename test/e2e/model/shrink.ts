@@ -15,16 +15,23 @@ export async function shrink(
   withinMs: number,
 ): Promise<Difference> {
   let least = difference;
-  const isSame = async (tried: Sequence) => {
+  const live = async (tried: Sequence) => {
     const [found] = (await liveTogether(stack, [tried], new Tally())).differences;
     if (found) least = found;
     return found === undefined;
+  };
+  let last: Promise<boolean> | undefined;
+  const isSame = (tried: Sequence) => {
+    last = live(tried);
+    return last;
   };
   await fc.check(fc.asyncProperty(sequence, isSame), {
     examples: [[difference.sequence]],
     numRuns: 1,
     interruptAfterTimeLimit: withinMs,
   });
+  // What is interrupted is not ended by it.
+  await Promise.allSettled([last]);
   return least;
 }
 

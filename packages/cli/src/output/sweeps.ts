@@ -48,6 +48,7 @@ export function sweepFields(sweep: Sweep): string {
     ["dropped", String(sweep.dropped)],
     ["kept", kept.join(", ") || "0"],
     ["failed", String(sweep.failed)],
+    ["held back", sweep.held_environments.join(", ") || null],
   ]);
   if (!sweep.outcomes || sweep.outcomes.length === 0) return summary;
   const rows = sweep.outcomes.map((one) => [one.name, one.outcome, one.reason ?? "", one.table_id]);

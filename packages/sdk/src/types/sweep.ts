@@ -16,6 +16,8 @@ export type Sweep = {
   readonly kept: Readonly<Record<string, number>>;
   readonly failed: number;
   readonly held_reason: string | null;
+  /** Environments that the breaker held back (T26). */
+  readonly held_environments: readonly string[];
   /** More are due; they are left to the next sweep. */
   readonly capped: boolean;
   /** Only of a sweep asked for by id: what became of each table. */

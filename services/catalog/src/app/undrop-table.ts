@@ -1,10 +1,10 @@
-import { alreadyExists, appendEvent, conflict, type LapseError } from "@lapse/kit";
+import { alreadyExists, appendEvent, conflict, type LapseError, type Queryable } from "@lapse/kit";
 import { qualifiedName, type Table } from "../domain/table.ts";
 import { filesMissing, undropTable as undrop } from "../domain/undrop.ts";
 import { tableRestored } from "../events/table-events.ts";
 import { currentFiles } from "../store/files.ts";
 import { type FileFault, findFileFaults } from "../store/stored-files.ts";
-import { saveTable } from "../store/tables.ts";
+import { findLastDroppedTable, saveTable } from "../store/tables.ts";
 import { tableResource } from "./access.ts";
 import { type Call, type Caller, change } from "./call.ts";
 import { appendCatalogDecision } from "./decision.ts";
@@ -45,6 +45,7 @@ export async function undropTable<A>(
     if (checked.faults.length > 0) unlessRefused(filesMissing(before.table, checked.faults));
     const table = await placeTable(tx, restored, { actor: principal.subject, now });
     if (!(await saveTable(tx, table))) throw nameTaken(table);
+    if (await isOvertaken(tx, input.table, before.table)) throw anotherGeneration(before.table);
     const after = await withRightsOn(tx, principal, { ...before, table });
     await appendEvent(tx, tableRestored(after, { actor: principal.subject, traceparent }));
     await appendCatalogDecision(tx, now, {
@@ -62,6 +63,16 @@ export async function undropTable<A>(
   });
   if (counted) deps.metrics.restored();
   return answer;
+}
+
+/**
+ * Whether a younger generation of the name was dropped since this one was found to be the last. Looked at once this one
+ * is back: that it could have its name means that no other has it any more.
+ */
+async function isOvertaken(tx: Queryable, ref: TableRef, table: Table): Promise<boolean> {
+  if (ref.kind !== "name" || !table.drop) return false;
+  const last = await findLastDroppedTable(tx, table);
+  return last?.table.drop != null && last.table.drop.at >= table.drop.at;
 }
 
 interface CheckedFiles {

@@ -10,9 +10,9 @@ import {
   type TableRule,
   TableState,
 } from "@lapse/proto/events";
-import type { Seen, SeenDecision, SeenExpiry, SeenTable } from "../rules/compare.ts";
-import type { Subject } from "./perform.ts";
+import type { Seen, SeenDecision, SeenExpiry, SeenTable } from "../rules/seen.ts";
 import { SERVICES, type Stack } from "./stack.ts";
+import type { Subject } from "./subject.ts";
 
 const LIMIT = 1000;
 

@@ -16,7 +16,7 @@ import { LifecycleEvaluatorService } from "@lapse/proto/evaluator";
 import { RetentionPolicyService } from "@lapse/proto/policy";
 
 /** What is done around a question of the catalog to the evaluator, about the tables that it is about to drop. */
-export interface AroundConfirming {
+interface AroundConfirming {
   before(tableIds: readonly string[]): Promise<void>;
   after(tableIds: readonly string[]): Promise<void>;
 }

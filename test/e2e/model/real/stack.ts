@@ -28,11 +28,12 @@ import { readSettings as evaluatorSettings } from "../../../../services/lifecycl
 import { startEvaluator } from "../../../../services/lifecycle-evaluator/src/service.ts";
 import { readSettings as policySettings } from "../../../../services/retention-policy/src/config.ts";
 import { startRetentionPolicy } from "../../../../services/retention-policy/src/service.ts";
+import { HOLD_TTL_MS } from "../rules/holds.ts";
 import { UNDO_DAYS } from "../rules/tables.ts";
 import { type Peers, startPeers } from "./peers.ts";
 
 export const SERVICES = ["catalog", "retention-policy", "lifecycle-evaluator", "audit"] as const;
-export type ServiceName = (typeof SERVICES)[number];
+type ServiceName = (typeof SERVICES)[number];
 
 /** The services that let tables expire, in this process, over a database each and a broker of their own. */
 export interface Stack {
@@ -56,7 +57,7 @@ const SETTINGS = {
   LAPSE_TABLES__MAX_EXPIRIES_PER_SWEEP: "100000",
   LAPSE_TABLES__MAX_EXPIRY_SHARE: "1",
   LAPSE_TABLES__UNDO_DAYS: String(UNDO_DAYS),
-  LAPSE_TABLES__HOLD_TTL: "36h",
+  LAPSE_TABLES__HOLD_TTL: String(HOLD_TTL_MS / 1000),
   LAPSE_DATABASE__POOL_SIZE: "16",
 };
 

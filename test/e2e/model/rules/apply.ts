@@ -10,7 +10,8 @@ import {
   touchTable,
 } from "./retention.ts";
 import type { EnvironmentModel } from "./state.ts";
-import { commit, create, describeTable, drop, rename, undrop } from "./tables.ts";
+import { commit, create, describeTable, drop, rename } from "./tables.ts";
+import { undrop } from "./undrop.ts";
 import { use } from "./uses.ts";
 
 /** The states after an operation that came out as it did, or why it could not. */

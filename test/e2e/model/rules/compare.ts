@@ -1,66 +1,9 @@
+import { compareDecisions } from "./compare-decisions.ts";
 import { expiryOf, lastActivity } from "./expiry.ts";
 import { dayOf } from "./retention.ts";
-import { contains, DAY_MS, exactly, hasCome, plus, type Span } from "./span.ts";
-import type { EnvironmentModel, ExpectedDecision, Rule, TableModel } from "./state.ts";
-
-/** A live or dropped table as the catalog lists it; instants in ms. */
-export interface SeenTable {
-  readonly tableId: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly owner: string;
-  readonly description: string;
-  readonly rows: number;
-  readonly files: number;
-  readonly createdAt: number;
-  readonly changedAt: number;
-  readonly restoredAt: number | null;
-  readonly drop: {
-    readonly at: number;
-    readonly reason: string;
-    readonly undoUntil: number;
-  } | null;
-}
-
-/** When a table expires, as the evaluator says. */
-export interface SeenExpiry {
-  readonly source: string;
-  readonly rule: string;
-  readonly setBy: string;
-  readonly setAt: number | null;
-  readonly lastActivityAt: number | null;
-  readonly lastActivityKind: string;
-  readonly expiresAt: number | null;
-  readonly kept: string;
-}
-
-export interface SeenDecision {
-  readonly type: string;
-  readonly resource: string;
-  readonly actor: string;
-  readonly reason: string;
-  readonly details: Readonly<Record<string, unknown>>;
-}
-
-/** What the system says of an environment while all is quiet. */
-export interface Seen {
-  readonly now: Span;
-  readonly protected: boolean;
-  /** Null: nobody has ever set a retention. */
-  readonly retention: {
-    readonly days: number | null;
-    readonly setBy: string;
-    readonly setAt: number;
-  } | null;
-  readonly tables: readonly SeenTable[];
-  readonly expiries: ReadonlyMap<string, SeenExpiry>;
-  /** Ids of the tables that expire within the warning window, soonest first. */
-  readonly expiring: readonly string[];
-  /** Since the last comparison. */
-  readonly decisions: readonly SeenDecision[];
-}
+import type { Seen, SeenExpiry, SeenTable } from "./seen.ts";
+import { contains, DAY_MS, hasCome, plus, type Span } from "./span.ts";
+import type { EnvironmentModel, Rule, TableModel } from "./state.ts";
 
 /** The warning window, as the system of the test is set (T11). */
 const WARNING_DAYS = 7;
@@ -171,7 +114,7 @@ function compareExpiry(
 }
 
 /** A rule in words, for a comparison. */
-export function ruleText(rule: Rule | null): string {
+function ruleText(rule: Rule | null): string {
   if (rule === null) return "";
   if (rule.kind === "days") return `${rule.days} days`;
   return rule.kind === "on" ? `on ${dayOf(rule.midnight)}` : "never";
@@ -191,46 +134,6 @@ function compareExpiring(model: EnvironmentModel, seen: Seen): (string | null)[]
   return [...faults, inOrder ? null : "what expires is not listed soonest first"];
 }
 
-/** Every effect has one decision, and every decision its effect. */
-export function compareDecisions(
-  expected: readonly ExpectedDecision[],
-  seen: readonly SeenDecision[],
-): string[] {
-  const left = [...seen];
-  const faults: string[] = [];
-  // Those that say what they are about choose first.
-  const inTurn = [...expected].sort(
-    (a, b) => Number(a.resource === undefined) - Number(b.resource === undefined),
-  );
-  for (const decision of inTurn) {
-    const place = left.findIndex((each) => isThat(decision, each));
-    if (place === -1) faults.push(`no decision says ${JSON.stringify(decision)}`);
-    else left.splice(place, 1);
-  }
-  return [...faults, ...left.map((each) => `a decision says ${JSON.stringify(each)}`)];
-}
-
-function isThat(expected: ExpectedDecision, seen: SeenDecision): boolean {
-  return (
-    expected.type === seen.type &&
-    expected.actor === seen.actor &&
-    expected.reason === seen.reason &&
-    (expected.resource === undefined || expected.resource === seen.resource) &&
-    holds(expected.details ?? {}, seen.details)
-  );
-}
-
-/** Whether a detail is as expected; an instant lies in its span. */
-function holds(expected: unknown, seen: unknown): boolean {
-  if (typeof expected !== "object" || expected === null) return Object.is(expected, seen);
-  if (isSpan(expected)) return typeof seen === "string" && contains(expected, Date.parse(seen));
-  if (typeof seen !== "object" || seen === null) return false;
-  const fields = seen as Record<string, unknown>;
-  return Object.entries(expected).every(([key, value]) => holds(value, fields[key]));
-}
-
-const isSpan = (value: object): value is Span => "from" in value && "to" in value;
-
 /** The same, where as many reads of each table are counted as were reported (T17). */
 export function compareReads(
   model: EnvironmentModel,
@@ -246,46 +149,4 @@ export function compareReads(
     }
   }
   return [model];
-}
-
-/** The model with every instant as the system has it, now that the two are the same. */
-export function adopt(model: EnvironmentModel, seen: Seen): EnvironmentModel {
-  const { retention } = model;
-  return {
-    ...model,
-    retention:
-      retention && seen.retention
-        ? { ...retention, setAt: exactly(seen.retention.setAt) }
-        : retention,
-    decisions: [],
-    tables: model.tables.map((table) => {
-      const is = seen.tables.find(({ tableId }) => tableId === table.tableId);
-      const expiry = seen.expiries.get(table.tableId);
-      if (is === undefined) return table;
-      return {
-        ...table,
-        createdAt: exactly(is.createdAt),
-        changedAt: exactly(is.changedAt),
-        restoredAt: is.restoredAt === null ? null : exactly(is.restoredAt),
-        drop: table.drop &&
-          is.drop && {
-            ...table.drop,
-            at: exactly(is.drop.at),
-            undoUntil: exactly(is.drop.undoUntil),
-          },
-        ...(expiry && adoptExpiry(table, expiry)),
-      };
-    }),
-  };
-}
-
-function adoptExpiry(table: TableModel, seen: SeenExpiry): Partial<TableModel> {
-  const { ownRule } = table;
-  return {
-    activity: [{ at: exactly(seen.lastActivityAt ?? 0), kind: seen.lastActivityKind }],
-    ownRule:
-      ownRule && seen.source === "table" && seen.setAt !== null
-        ? { ...ownRule, setAt: exactly(seen.setAt) }
-        : ownRule,
-  };
 }

@@ -62,12 +62,12 @@ export function setRetention(
   });
   const isCutShort = outcome.beside && CUT_SHORT.includes(outcome.refused ?? "");
   if (typeof after === "string" || !isCutShort || table === undefined) return after;
-  const touched = withTable(model, changed(table, now, "changed", { unsettled: true }));
-  return [...after, touched];
+  const touched = changed(table, now, "changed", { unsettled: true });
+  return [...after, ...after.map((each) => withTable(each, touched))];
 }
 
-/** Why a change may be refused between its two halves, by what was done at the same time. */
-const CUT_SHORT = ["ENVIRONMENT_PROTECTED", "RETENTION_CHANGED_MEANWHILE"];
+/** Why a change may be refused that has been begun: by what was done at the same time it is judged again. */
+const CUT_SHORT = ["ENVIRONMENT_PROTECTED", "RETENTION_CHANGED_MEANWHILE", "RIGHT_MISSING"];
 
 function tableFaults(
   model: EnvironmentModel,

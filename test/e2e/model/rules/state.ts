@@ -20,13 +20,13 @@ export interface Activity {
 }
 
 /** A lease that keeps a table from being dropped (T21). */
-export interface HoldModel {
+interface HoldModel {
   readonly holdId: string;
   readonly holder: string;
   readonly until: Span;
 }
 
-export interface DropModel {
+interface DropModel {
   readonly at: Span;
   readonly reason: "retention" | "request";
   readonly undoUntil: Span;
@@ -132,7 +132,7 @@ export const withDecision = (
 ): EnvironmentModel => ({ ...model, decisions: [...model.decisions, decision] });
 
 /** Notes for every name that is in use what it stands for now. */
-export function noteNames(model: EnvironmentModel): EnvironmentModel {
+function noteNames(model: EnvironmentModel): EnvironmentModel {
   const names = new Set([
     ...Object.keys(model.standingFor),
     ...model.tables.map(({ namespace, name }) => `${namespace}.${name}`),

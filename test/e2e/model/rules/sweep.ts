@@ -1,19 +1,11 @@
 import { apply } from "./apply.ts";
-import { expiryOf, isAsset, isDroppable, isDue, isHeld, lastActivity } from "./expiry.ts";
+import { isAsset, isDroppable, isDue, isHeld } from "./expiry.ts";
 import type { After } from "./judge.ts";
 import { each } from "./judge.ts";
 import type { Performed } from "./operation.ts";
-import { dayOf } from "./retention.ts";
 import type { Span } from "./span.ts";
-import {
-  type EnvironmentModel,
-  liveTable,
-  type TableModel,
-  tableOf,
-  withDecision,
-  withTable,
-} from "./state.ts";
-import { dropped } from "./tables.ts";
+import { type EnvironmentModel, liveTable, type TableModel, tableOf } from "./state.ts";
+import { settled, take } from "./sweep-effects.ts";
 import { use } from "./uses.ts";
 
 /** What a sweep said of the tables that it found due; of the others it says nothing. */
@@ -248,54 +240,3 @@ function dropFault(
 
 const nameOf = (table: TableModel | undefined): string =>
   table ? `${table.namespace}.${table.name} (${table.tableId})` : "an unknown table";
-
-/** The effects of what the sweep said of these tables. */
-function take(
-  model: EnvironmentModel,
-  { during, outcomes }: SweepSeen,
-  tableIds: Iterable<string>,
-): EnvironmentModel {
-  let next = model;
-  for (const tableId of tableIds) {
-    const table = tableOf(next, tableId);
-    const said = outcomes.get(tableId);
-    if (table === undefined || said === undefined) continue;
-    const common = { resource: tableId, actor: "" };
-    next = withDecision(next, { ...common, type: "TABLE_DUE", reason: "retention" });
-    if (said.outcome === "dropped") {
-      const details = { retention: explained(next, table) };
-      next = withDecision(dropped(next, table, during, "retention"), {
-        ...common,
-        type: "TABLE_DROPPED",
-        reason: "retention",
-        details,
-      });
-    } else {
-      next = withDecision(next, { ...common, type: "TABLE_KEPT", reason: said.reason });
-      if (said.reason === "policy_changed") {
-        // Marked for the end of the sweep: every table of the environment meets the same mismatch.
-        next = withTable(next, { ...table, unsettled: false });
-        next = { ...next, settling: true };
-      }
-    }
-  }
-  return next;
-}
-
-/** What a mismatch of versions showed to be half done is settled by then. */
-function settled({ settling, ...model }: EnvironmentModel): EnvironmentModel {
-  return settling === true ? { ...model, unsettled: false } : model;
-}
-
-/** Why a table is dropped by its retention (T32). */
-function explained(model: EnvironmentModel, table: TableModel): Readonly<Record<string, unknown>> {
-  const { source, rule, setBy, expiresAt } = expiryOf(model, table);
-  return {
-    source,
-    ...(rule?.kind === "days" && { days: rule.days }),
-    ...(rule?.kind === "on" && { on: dayOf(rule.midnight) }),
-    set_by: setBy,
-    last_activity_at: lastActivity(table),
-    expired_at: expiresAt,
-  };
-}

@@ -34,6 +34,7 @@ export const renderSweep = (sweep: Sweep): SweepJson => ({
   kept: sweep.kept,
   failed: sweep.failed,
   held_reason: textOrNull(sweep.heldReason),
+  held_environments: sweep.heldEnvironments,
   capped: sweep.capped,
 });
 

@@ -18,6 +18,9 @@ const sweep = {
   kept: z.record(z.string(), Count).meta({ description: "By reason.", examples: [{ held: 2 }] }),
   failed: Count,
   held_reason: z.string().nullable(),
+  held_environments: z
+    .array(z.string())
+    .meta({ description: "Environments that the breaker held back.", examples: [["dev"]] }),
   capped: z.boolean().meta({ description: "More are due; they are left to the next sweep." }),
 };
 
