@@ -64,7 +64,7 @@ async function run({ name, parameters, run: measure }: Bench): Promise<BenchResu
 
 async function record(table: string): Promise<void> {
   const page = await readFile(PAGE, "utf8");
-  const [head, , rest] = [page.indexOf(BEGIN), 0, page.indexOf(END)];
-  if (head === -1 || rest === -1) throw new Error(`${PAGE} has lost its markers`);
-  await writeFile(PAGE, `${page.slice(0, head + BEGIN.length)}\n${table}\n${page.slice(rest)}`);
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin === -1 || end === -1) throw new Error(`${PAGE} has lost its markers`);
+  await writeFile(PAGE, `${page.slice(0, begin + BEGIN.length)}\n\n${table}\n\n${page.slice(end)}`);
 }

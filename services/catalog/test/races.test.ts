@@ -5,6 +5,7 @@ import { answerDue } from "../src/app/answer-due.ts";
 import { beginDuePurges } from "../src/app/begin-purges.ts";
 import { commitTable } from "../src/app/commit-table.ts";
 import { createHold } from "../src/app/create-hold.ts";
+import { dropTable } from "../src/app/drop-table.ts";
 import { protectEnvironment } from "../src/app/protect-environment.ts";
 import { touchEnvironment } from "../src/app/touch-environment.ts";
 import { touchTable } from "../src/app/touch-table.ts";
@@ -246,5 +247,27 @@ describe("T30 an undrop and a purge", () => {
         state === TableState.LIVE ? [TableState.LIVE, 0, 1] : [TableState.PURGING, 1, 0],
       );
     }
+  });
+});
+
+describe("an undrop by name", () => {
+  test("T28 that meets the drop of a younger generation does not bring back the older one", async () => {
+    const place = newPlace(environment);
+    const older = await filledTable(lab, place);
+    await lab.asPerson("ana").dropTable(tableById(older.tableId));
+    const younger = await filledTable(lab, place);
+    const [begun, after] = [gate(), gate()];
+    const dropping = dropTable(lab.deps, gatedCall({ begun, after }), ref(younger));
+    await begun.passed;
+    const undropping = undropTable(lab.deps, gatedCall({}), {
+      table: { kind: "name", ...place },
+      asName: undefined,
+    });
+    const refused = expect(undropping).rejects.toMatchObject({ reason: "TABLE_CHANGED" });
+    await untilBlocked(lab);
+    after.open();
+    await Promise.all([dropping, refused]);
+    expect(await stateOf(older)).toBe(TableState.DROPPED);
+    expect(await stateOf(younger)).toBe(TableState.DROPPED);
   });
 });
