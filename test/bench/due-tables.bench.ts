@@ -73,7 +73,7 @@ function rules(measured: readonly Measured[]): Figure[] {
     baseline:
       least && tables > least.tables ? { what: `${least.tables} tables`, value: least.rule } : null,
     ratio: least && tables > least.tables ? value / least.rule : null,
-    bar: tables > SMALL[0] ? { most: 2 } : { most: 20 },
+    bar: tables > MILLION ? null : tables > SMALL[0] ? { most: 2 } : { most: 20 },
   }));
 }
 

@@ -9,6 +9,7 @@ import {
   startGapHealer,
 } from "@lapse/kit";
 import { AuditService } from "@lapse/proto/audit";
+import { AccessService } from "@lapse/proto/catalog";
 import { OutboxService } from "@lapse/proto/common";
 import { auditHandlers } from "./api/handlers.ts";
 import { APPENDED_CHANNEL } from "./app/append-decisions.ts";
@@ -17,6 +18,7 @@ import { recordLoss } from "./app/record-loss.ts";
 import type { AuditSettings } from "./config.ts";
 import { decisionReceiver } from "./events/decision-receiver.ts";
 import { startGauges } from "./jobs/gauges.ts";
+import { catalogPeer } from "./peers/catalog.ts";
 import { SERVICE } from "./service-name.ts";
 
 /** What a process gives the service to run with. */
@@ -77,5 +79,9 @@ export async function startAudit(
   const listener = onNotify(pool, APPENDED_CHANNEL, (tenant) => appended.raise(tenant), { log });
   onStop("append listener", () => listener.stop());
 
-  return serve([AuditService, auditHandlers({ pool, appended })]);
+  const { serviceToken } = auth;
+  const access = createGrpcClient(AccessService, { url: peers.catalogUrl, serviceToken, log });
+  onStop("rights client", async () => access.close());
+
+  return serve([AuditService, auditHandlers({ pool, appended, catalog: catalogPeer(access) })]);
 }

@@ -1,12 +1,15 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { newId, type Role } from "@lapse/kit";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { createGrpcClient, newId, type Role } from "@lapse/kit";
 import type { DecisionRecord as RecordMessage } from "@lapse/proto/audit";
+import { AccessService } from "@lapse/proto/catalog";
 import { DecisionOutcome } from "@lapse/proto/events";
+import { freePort } from "@lapse/test-kit";
 import { hexOf } from "../src/domain/chain.ts";
 import type { Decision } from "../src/domain/decision.ts";
+import { catalogPeer } from "../src/peers/catalog.ts";
 import { aDecision } from "./lab/a-decision.ts";
-import { behindTheBack } from "./lab/database.ts";
+import { behindTheBack, SILENT } from "./lab/database.ts";
 import { type AuditClient, type Lab, openLab } from "./lab/lab.ts";
 
 let lab: Lab;
@@ -227,6 +230,47 @@ describe("reading decisions", () => {
       }
     },
   );
+});
+
+describe("a role that is bound in the tenant", () => {
+  const ana = () => lab.as({ subject: "ana", tenant: "local", roles: [], kind: "person" });
+  afterEach(() => lab.tenantRights.clear());
+
+  test("T6 opens the log by every method, for as long as it is bound", async () => {
+    await lab.append(aDecision(), aDecision({ tenant: "other" }));
+    lab.tenantRights.set("ana", ["audit.read"]);
+    const client = ana();
+    const { records } = await client.listDecisions({});
+    expect(records.map(({ decision }) => decision?.tenant)).toEqual(["local"]);
+    expect(await client.verifyChain({})).toMatchObject({ ok: true, records: 1n });
+    for await (const { record } of client.watchDecisions({ afterSeq: 0n })) {
+      expect(record?.seq).toBe(1n);
+      break;
+    }
+    lab.tenantRights.clear();
+    await expect(client.listDecisions({})).rejects.toMatchObject({ reason: "RIGHT_MISSING" });
+  });
+
+  test("T6 opens it by no other right", async () => {
+    lab.tenantRights.set("ana", ["sweep.manage", "table.read"]);
+    await expect(ana().listDecisions({})).rejects.toMatchObject({ reason: "RIGHT_MISSING" });
+  });
+
+  test("T6 counts for nothing while the catalog is away: who needs its word is told so in time, and not refused", async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const access = createGrpcClient(AccessService, { url, serviceToken: "", log: SILENT });
+    const own = await openLab("audit-catalog-away", { catalog: catalogPeer(access) });
+    const started = performance.now();
+    await expect(own.person("local", "reader").listDecisions({})).rejects.toMatchObject({
+      kind: "unavailable",
+      reason: "CATALOG_UNREACHABLE",
+    });
+    expect(performance.now() - started).toBeLessThan(4_000);
+    expect(await own.ownDecisions()).toEqual([]);
+    expect((await own.person("local", "admin").listDecisions({})).records).toEqual([]);
+    access.close();
+    await own.close();
+  });
 });
 
 describe("VerifyChain", () => {

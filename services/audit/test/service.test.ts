@@ -81,11 +81,11 @@ async function startReplica(grpcPort: number): Promise<Replica> {
   };
 }
 
-function clientAs(role: string): AuditClient {
+function clientAs(subject: string, roles = [subject]): AuditClient {
   const [first] = replicas;
   return createGrpcClient(AuditService, {
     url: `http://127.0.0.1:${first?.ports.grpc}`,
-    serviceToken: tokens.sign({ subject: role, tenant: "local", roles: [role] }),
+    serviceToken: tokens.sign({ subject, tenant: "local", roles }),
     log: SILENT,
   });
 }
@@ -160,6 +160,14 @@ describe("the service", () => {
       return page.records.length > 0 ? page.records : undefined;
     });
     expect(record?.decision).toMatchObject({ service: "audit", details: { right: "audit.read" } });
+  });
+
+  test("T6 a role that is bound in the tenant opens the log, to nobody else", async () => {
+    const [auditor, other] = [clientAs("auditor", []), clientAs("other", [])];
+    expect((await auditor.listDecisions({ limit: 1 })).records).toHaveLength(1);
+    await expect(other.listDecisions({})).rejects.toMatchObject({ reason: "RIGHT_MISSING" });
+    auditor.close();
+    other.close();
   });
 
   test("an API key reads the log by its roles, and its refusal is recorded like a person's", async () => {

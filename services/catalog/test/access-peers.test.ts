@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newId, type Principal } from "@lapse/kit";
+import { newId, type Principal, RIGHTS, type Role } from "@lapse/kit";
 import {
   ANA,
   bind,
@@ -83,6 +83,51 @@ describe("GetReadableTables", () => {
   });
 });
 
+describe("GetTenantRights", () => {
+  const ALL = [...RIGHTS].sort();
+  const rightsOf = async (principal?: Principal) =>
+    (await service().getTenantRights({}, principal && { principal })).rights;
+
+  test("T6 adds the roles bound in the tenant to those of the token, and takes them back at once", async () => {
+    const who = somebody("reader");
+    expect(await rightsOf(who)).toEqual(["table.read"]);
+    await bind(lab, who, "admin");
+    expect(await rightsOf(who)).toEqual(ALL);
+    await lab
+      .access(person("root", "superadmin"))
+      .revokeRole({ subject: who.subject, role: "admin" });
+    expect(await rightsOf(who)).toEqual(["table.read"]);
+  });
+
+  test("T6 is everything for an admin's token and for a service that acts for nobody", async () => {
+    expect(await rightsOf(somebody("admin"))).toEqual(ALL);
+    expect(await rightsOf()).toEqual(ALL);
+  });
+
+  test.each(["admin", "superadmin"] as const)(
+    "T6 is nothing by being %s of an environment, by a grant or by ownership",
+    async (role: Role) => {
+      const who = somebody();
+      await bind(lab, who, role, environment);
+      await grant(lab, await liveTable(lab, newPlace(environment)), who, "write", "drop");
+      expect(await rightsOf(who)).toEqual([]);
+      expect(await rightsOf(person("ana"))).toEqual([]);
+    },
+  );
+
+  test("T27 a role bound in one tenant gives its namesake in another nothing", async () => {
+    const who = somebody();
+    await bind(lab, who, "admin");
+    expect(await rightsOf({ ...who, tenant: "other" })).toEqual([]);
+  });
+
+  test("T6 a role bound to an API key counts like a person's", async () => {
+    const key: Principal = { ...somebody(), subject: `key:${newId()}`, kind: "key" };
+    await bind(lab, key, "writer");
+    expect(await rightsOf(key)).toEqual(["table.read", "table.write"]);
+  });
+});
+
 describe("RecordRefusal", () => {
   const refusal = (patch = {}) => ({
     right: "table.write",
@@ -131,13 +176,19 @@ test("methods for services answer nobody else, whatever their role, and record t
   const who = somebody("superadmin");
   const errors = await eachRefused([
     lab.access(who).getReadableTables({ environmentId }),
+    lab.access(who).getTenantRights({}),
     lab.access(who).recordRefusal({ right: "x", resourceKind: "table" }),
     lab.access(who).authenticateApiKey({ token: "" }),
   ]);
   for (const error of errors) {
     expect(error).toMatchObject({ kind: "denied", reason: "SERVICE_REQUIRED" });
   }
-  for (const method of ["GetReadableTables", "RecordRefusal", "AuthenticateApiKey"]) {
+  for (const method of [
+    "GetReadableTables",
+    "GetTenantRights",
+    "RecordRefusal",
+    "AuthenticateApiKey",
+  ]) {
     const id = `lapse.catalog.v1.AccessService/${method}`;
     expect(await refusals(lab, id, who)).toMatchObject([{ resource: { kind: "method" } }]);
   }

@@ -294,6 +294,7 @@ describe("what a guard holds back (T26)", () => {
 
   test("T6 who may not is refused before anything is looked at, also where nothing is held", async () => {
     const recorded: string[] = [];
+    harness.fakes.access.getTenantRights = () => ({ rights: ["audit.read", "table.read"] });
     harness.fakes.access.recordRefusal = ({ right, resourceKind, method }) => {
       recorded.push(`${right} on ${resourceKind} by ${method}`);
       return {};
@@ -305,10 +306,40 @@ describe("what a guard holds back (T26)", () => {
       });
       expect({ status, code: json.code }).toEqual({ status: 403, code: "RIGHT_MISSING" });
     }
-    expect(methods()).toEqual(["RecordRefusal", "RecordRefusal"]);
+    const [asked, refused] = ["GetTenantRights", "RecordRefusal"];
+    expect(methods()).toEqual([asked, refused, asked, refused]);
     expect(recorded).toEqual(
       Array(2).fill("sweep.manage on evaluator by POST /api/v1/sweeps/confirm"),
     );
+  });
+
+  test("T6 a role that is bound in the tenant is enough, and an admin's token needs no asking", async () => {
+    const who: string[] = [];
+    harness.fakes.access.getTenantRights = (_request, { principal }) => {
+      who.push(principal.subject);
+      return { rights: ["sweep.manage"] };
+    };
+    for (const token of ["rita", undefined]) {
+      holding(CLOCK);
+      const { json } = await harness.call("POST", "/api/v1/sweeps/confirm", {
+        body: { clock: true },
+        ...(token !== undefined && { token }),
+      });
+      expect(json).toMatchObject({ holds: [{ id: TABLE_ID }], purges: false });
+    }
+    expect(who).toEqual(["rita@example.org"]);
+  });
+
+  test("T6 while the catalog cannot say, nobody is refused and nothing is confirmed", async () => {
+    holding(CLOCK);
+    harness.fakes.access.getTenantRights = () => {
+      throw unavailable("DATABASE_UNAVAILABLE", "away");
+    };
+    const { status } = await harness.call("POST", "/api/v1/sweeps/confirm", {
+      body: { clock: true },
+      token: "rita",
+    });
+    expect({ status, methods: methods() }).toEqual({ status: 503, methods: ["GetTenantRights"] });
   });
 
   test("T6 a refusal of the evaluator ends it, before purges are confirmed", async () => {

@@ -48,6 +48,7 @@ beforeEach(async () => {
   await publishers.environmentRule(environmentId, 30);
   catalog.opened.clear();
   catalog.readers.clear();
+  catalog.tenantRights.clear();
   catalog.calls.length = 0;
 });
 
@@ -215,7 +216,7 @@ describe("a list of what expires", () => {
 });
 
 describe("sweeps and status", () => {
-  test("T25 T26 are closed to those whose roles are bound in the catalog only, and each refusal is recorded", async () => {
+  test("T25 T26 are closed to those whose roles are bound in environments only, and each refusal is recorded", async () => {
     catalog.readers.add("ana@local");
     const { client } = evaluator;
     const calls = [
@@ -233,6 +234,37 @@ describe("sweeps and status", () => {
     });
   });
 
+  test("T25 T26 are open to those whose role is bound in the tenant, for as long as it is", async () => {
+    const { client } = evaluator;
+    catalog.tenantRights.set("ana@local", ["sweep.manage", "table.read"]);
+    await client.listSweeps({}, ana);
+    await client.listSweepHolds({}, ana);
+    await client.getEvaluatorStatus({}, ana);
+    await client.pauseSweeps({}, ana);
+    await client.resumeSweeps({}, ana);
+    await client.runSweep({ dryRun: true }, ana);
+    await expect(client.confirmSweepHold({ holdId: newId() }, ana)).rejects.toMatchObject({
+      reason: "SWEEP_HOLD_NOT_FOUND",
+    });
+    const unknown = client.listExpiringTables({ environmentId: newId() }, ana);
+    await expect(unknown).rejects.toMatchObject({ reason: "ENVIRONMENT_NOT_FOUND" });
+    expect(await refusals()).toEqual([]);
+
+    catalog.tenantRights.set("ana@local", ["table.read"]);
+    await client.listSweeps({}, ana);
+    await expect(client.pauseSweeps({}, ana)).rejects.toMatchObject({ reason: "RIGHT_MISSING" });
+    expect(await refusals()).toMatchObject([
+      { actor: "ana@local", details: { right: "sweep.manage" } },
+    ]);
+  });
+
+  test("T25 the catalog is not asked where the token suffices", async () => {
+    await evaluator.client.listSweeps({}, as("reader"));
+    await evaluator.client.pauseSweeps({}, as("admin"));
+    await evaluator.client.resumeSweeps({}, as("admin"));
+    expect(catalog.calls).toEqual([]);
+  });
+
   test("T25 an API key with the role of an admin manages the sweeps of its tenant", async () => {
     const key: CallOptions = {
       principal: { subject: `key:${newId()}`, tenant: "local", roles: ["admin"], kind: "key" },
@@ -248,6 +280,7 @@ describe("while the catalog is away", () => {
     const { tableId } = await table("other");
     await settled(tableId);
     open("ana@local", tableId);
+    catalog.tenantRights.set("ana@local", ["table.read"]);
     await catalog.stop();
     const { client } = evaluator;
     const calls = [
@@ -255,6 +288,8 @@ describe("while the catalog is away", () => {
       () => client.getTableReads({ tableId }, ana),
       () => client.batchGetTableExpiry({ tables: [{ tableId }] }, ana),
       () => client.listExpiringTables({ environmentId }, ana),
+      () => client.listSweeps({}, ana),
+      () => client.pauseSweeps({}, as("reader")),
     ];
     for (const call of calls) {
       const started = performance.now();
@@ -269,5 +304,8 @@ describe("while the catalog is away", () => {
     await client.getTableExpiry({ tableId }, as("reader"));
     await client.getTableExpiry({ tableId: owned.tableId }, ana);
     await client.listExpiringTables({ environmentId }, as("reader"));
+    await client.listSweeps({}, as("reader"));
+    await client.pauseSweeps({}, as("admin"));
+    await client.resumeSweeps({}, as("admin"));
   });
 });

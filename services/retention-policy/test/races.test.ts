@@ -108,6 +108,17 @@ describe("two changes of one table at once", () => {
     expect((await stored())?.rule).toMatchObject(NEVER);
   });
 
+  test("T6 T20 a writer's rule is judged anew when its table is no asset of a project any more", async () => {
+    await set(NEVER);
+    lab.catalog.changeTable(table.id, { projectAsset: true });
+    lab.catalog.beforeTouch = async () => {
+      lab.catalog.recover();
+      lab.catalog.changeTable(table.id, { projectAsset: false });
+    };
+    await expect(set(days(60), "writer")).rejects.toMatchObject({ kind: "denied" });
+    expect((await stored())?.rule).toMatchObject(NEVER);
+  });
+
   test("T6 a writer's later is judged anew when the environment's retention changes meanwhile", async () => {
     const { admin } = lab.people;
     await admin.setEnvironmentRetention({ environmentId: environment.id, days: 10 });

@@ -8,19 +8,22 @@ import { verifyChain } from "../app/verify-chain.ts";
 import { watchDecisions } from "../app/watch-decisions.ts";
 import { hexOf } from "../domain/chain.ts";
 import { toRecordMessage } from "../messages/record.ts";
+import type { Catalog } from "../peers/catalog.ts";
 import { parseCursor, toCursor } from "./cursor.ts";
 import { parseAfterSeq, parseFilter, parseLimit } from "./request.ts";
 
 export interface AuditDeps {
   readonly pool: Pool;
   readonly appended: AppendSignal;
+  readonly catalog: Catalog;
 }
 
 /** The methods of AuditService. Each lets a caller read the chain of its own tenant, and no other. */
-export function auditHandlers({ pool, appended }: AuditDeps): Handlers<typeof AuditService> {
+export function auditHandlers(deps: AuditDeps): Handlers<typeof AuditService> {
+  const { pool, appended } = deps;
   return {
     async listDecisions(request, call) {
-      await requireAuditRead(pool, call);
+      await requireAuditRead(deps, call);
       const { records, next } = await listDecisions(pool, {
         tenant: call.principal.tenant,
         filter: parseFilter(request.filter),
@@ -34,7 +37,7 @@ export function auditHandlers({ pool, appended }: AuditDeps): Handlers<typeof Au
     },
 
     async verifyChain(_request, call) {
-      await requireAuditRead(pool, call);
+      await requireAuditRead(deps, call);
       const { records, head, fault } = await verifyChain(pool, call.principal.tenant, call.signal);
       return {
         ok: fault === null,
@@ -47,7 +50,7 @@ export function auditHandlers({ pool, appended }: AuditDeps): Handlers<typeof Au
     },
 
     async *watchDecisions(request, call) {
-      await requireAuditRead(pool, call);
+      await requireAuditRead(deps, call);
       const watch = {
         tenant: call.principal.tenant,
         filter: parseFilter(request.filter),

@@ -8,6 +8,7 @@ import {
   onNotify,
   type Principal,
   parsePrincipal,
+  type Right,
   type Role,
 } from "@lapse/kit";
 import { AuditService } from "@lapse/proto/audit";
@@ -16,6 +17,7 @@ import { auditHandlers } from "../../src/api/handlers.ts";
 import { APPENDED_CHANNEL, appendDecisions } from "../../src/app/append-decisions.ts";
 import { createAppendSignal } from "../../src/app/append-signal.ts";
 import type { Decision, DecisionRecord } from "../../src/domain/decision.ts";
+import type { Catalog } from "../../src/peers/catalog.ts";
 import { type AuditDatabase, auditDatabase, SILENT } from "./database.ts";
 
 export type AuditClient = GrpcClient<typeof AuditService>;
@@ -23,6 +25,8 @@ export type AuditClient = GrpcClient<typeof AuditService>;
 /** The service over a real database and a real gRPC connection. */
 export interface Lab extends AuditDatabase {
   readonly server: GrpcServer;
+  /** What subjects may do in all of their tenant by roles bound there, as the catalog says. */
+  readonly tenantRights: Map<string, readonly Right[]>;
   as(principal: Principal): AuditClient;
   /** A person of the tenant in this role. */
   person(tenant: string, role: Role): AuditClient;
@@ -32,15 +36,23 @@ export interface Lab extends AuditDatabase {
   close(): Promise<void>;
 }
 
-export async function openLab(name: string): Promise<Lab> {
+/** `catalog`: who is asked for rights in place of {@link Lab.tenantRights}. */
+export async function openLab(
+  name: string,
+  given: { readonly catalog?: Catalog } = {},
+): Promise<Lab> {
   const database = await auditDatabase(name);
   const { pool } = database;
   const appended = createAppendSignal();
   const listener = onNotify(pool, APPENDED_CHANNEL, (tenant) => appended.raise(tenant), {
     log: SILENT,
   });
+  const tenantRights = new Map<string, readonly Right[]>();
+  const catalog: Catalog = given.catalog ?? {
+    getTenantRights: async ({ principal }) => tenantRights.get(principal.subject) ?? [],
+  };
   const server = createGrpcServer({
-    services: [[AuditService, auditHandlers({ pool, appended })]],
+    services: [[AuditService, auditHandlers({ pool, appended, catalog })]],
     authenticate: async (token) => {
       const principal = parsePrincipal(JSON.parse(Buffer.from(token, "base64url").toString()));
       if (typeof principal === "string") throw new Error(principal);
@@ -61,6 +73,7 @@ export async function openLab(name: string): Promise<Lab> {
   return {
     ...database,
     server,
+    tenantRights,
     as,
     person: (tenant, role) => as({ subject: role, tenant, roles: [role], kind: "person" }),
     async append(...decisions) {

@@ -17,10 +17,10 @@ import {
 import { AccessService } from "@lapse/proto/catalog";
 import { OutboxService } from "@lapse/proto/common";
 import { testDatabase } from "@lapse/test-kit";
-import { labApiKeys } from "./api-keys.ts";
+import { labAccess } from "./access.ts";
 import { SILENT } from "./database.ts";
 
-/** A service that decides: an outbox of its own, a relay to the broker, and OutboxService; and the API keys there are. */
+/** A service that decides: an outbox of its own, a relay to the broker, and OutboxService; and what is known of callers. */
 export interface Source {
   readonly url: string;
   readonly pool: Pool;
@@ -44,7 +44,7 @@ export async function openSource(nats: Nats, publicKey: string): Promise<Source>
   const server = createGrpcServer({
     services: [
       [OutboxService, outboxHandlers({ pool, source })],
-      [AccessService, labApiKeys(["admin", "reader"])],
+      [AccessService, labAccess(["admin", "reader"], ["auditor"])],
     ],
     authenticate: createAuthenticator({ publicKey }),
     log: SILENT,

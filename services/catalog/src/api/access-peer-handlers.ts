@@ -11,13 +11,14 @@ import type { AccessService, RecordRefusalRequest } from "@lapse/proto/catalog";
 import { PrincipalKind as Kind } from "@lapse/proto/common";
 import type { CatalogDeps } from "../app/deps.ts";
 import { getReadableTables } from "../app/get-readable-tables.ts";
+import { getTenantRights } from "../app/get-tenant-rights.ts";
 import { verifyApiKey } from "../app/verify-api-key.ts";
 import { SERVICE } from "../service-name.ts";
 import { type Faults, note, parsed, parseId } from "./parse.ts";
 
 type PeerHandlers = Pick<
   Handlers<typeof AccessService>,
-  "authenticateApiKey" | "getReadableTables" | "recordRefusal"
+  "authenticateApiKey" | "getReadableTables" | "getTenantRights" | "recordRefusal"
 >;
 
 const KINDS: Readonly<Record<PrincipalKind, Kind>> = {
@@ -46,6 +47,11 @@ export function accessPeerHandlers(deps: CatalogDeps): PeerHandlers {
       );
       const { all, tableIds } = await getReadableTables(deps, context, environmentId);
       return { all, tableIds: [...tableIds] };
+    },
+
+    async getTenantRights(_request, context) {
+      await requireService(deps.pool, SERVICE, context);
+      return { rights: [...(await getTenantRights(deps, context))] };
     },
 
     async recordRefusal(request, context) {

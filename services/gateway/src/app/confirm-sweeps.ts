@@ -29,7 +29,8 @@ const PAGE = 1_000;
  * of a part that failed, finishes the rest. The clock is watched in two places: the evaluator's for sweeps, the
  * catalog's for purges.
  *
- * @throws notFound for a hold or an environment that is not there; denied as the services say.
+ * @throws notFound for a hold or an environment that is not there; denied as the services say; unavailable where one
+ *   of them cannot be asked
  */
 export async function confirmSweeps(
   peers: HoldPeers,
@@ -53,9 +54,14 @@ export async function confirmSweeps(
   }
 }
 
-/** As the evaluator asks of every confirmation: here there may be none to ask it for, and the refusal is the same. */
+/**
+ * As the evaluator asks of every confirmation: here there may be none to ask it for, and the refusal is the same. The
+ * catalog knows the roles that are bound in the tenant.
+ */
 async function requireSweepManage(peers: HoldPeers, call: Call): Promise<void> {
-  if (!hasRight(call.principal, RIGHT)) {
+  if (hasRight(call.principal, RIGHT)) return;
+  const { rights } = await peers.access.getTenantRights({}, reading(call));
+  if (!hasRight(call.principal, RIGHT, { rights })) {
     await recordRefusal(peers, call, {
       right: RIGHT,
       resourceKind: "evaluator",
@@ -63,7 +69,7 @@ async function requireSweepManage(peers: HoldPeers, call: Call): Promise<void> {
       resourceName: "sweeps",
     });
   }
-  requireRight(call.principal, RIGHT);
+  requireRight(call.principal, RIGHT, { rights });
 }
 
 async function confirmAll(

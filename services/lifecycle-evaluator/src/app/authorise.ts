@@ -29,18 +29,23 @@ export function tenantOf(principal: Principal): string | null {
 }
 
 /**
- * Lets the call go on if its principal has the right in all of its tenant: by the roles of its token or API key.
- * Sweeps and what is shown of them need that; a role bound in the catalog, or in one environment, does not open them.
+ * Lets the call go on if its principal has the right in all of its tenant: by the roles of its token or API key, or
+ * by what the catalog says of those bound in the tenant. Sweeps and what is shown of them need that; a role in one
+ * environment does not open them.
  *
- * @throws denied `RIGHT_MISSING`
+ * @throws denied `RIGHT_MISSING`; unavailable where the catalog must be asked and cannot be
  */
 export async function authorise(
-  deps: Pick<EvaluatorDeps, "pool">,
+  deps: Pick<EvaluatorDeps, "pool" | "catalog">,
   call: CallContext,
   right: Right,
   resource: Resource,
 ): Promise<void> {
-  if (!hasRight(call.principal, right)) {
+  if (hasRight(call.principal, right)) {
+    return;
+  }
+  const rights = await deps.catalog.getTenantRights(call);
+  if (!rights.includes(right)) {
     await refuse(deps, call, right, resource);
   }
 }

@@ -19,7 +19,7 @@ import { SWEEPS } from "./request-sweep.ts";
  * Says that what a guard has stopped is meant (T26): the next sweep goes on with it. To confirm what is confirmed
  * changes nothing.
  *
- * @throws not_found `SWEEP_HOLD_NOT_FOUND`; precondition `SWEEP_HOLD_ENDED`; denied `RIGHT_MISSING`
+ * @throws not_found `SWEEP_HOLD_NOT_FOUND`; precondition `SWEEP_HOLD_ENDED`; as `authorise`
  */
 export async function confirmSweepHold(
   deps: EvaluatorDeps,

@@ -33,7 +33,7 @@ export interface DryRun {
  * same guards, the same choice, and nothing is written. What a pause keeps from being picked is told as well.
  *
  * @throws unavailable `EVALUATOR_BEHIND`, `BROKER_UNREACHABLE`, `SIGNAL_MISSING`: a sweep would be held;
- *   denied `RIGHT_MISSING`
+ *   as `authorise`
  */
 export async function dryRunSweep(deps: EvaluatorDeps, call: CallContext): Promise<DryRun> {
   await authorise(deps, call, "sweep.manage", SWEEPS);

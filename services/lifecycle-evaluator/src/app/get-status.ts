@@ -16,7 +16,7 @@ import { SCHEDULER_LEASE } from "./sweep-lease.ts";
 /**
  * How far each stream is folded, whether the caller's tenant is swept, and who runs the sweeps.
  *
- * @throws denied `RIGHT_MISSING`
+ * @throws as `authorise`
  */
 export async function getStatus(deps: EvaluatorDeps, call: CallContext): Promise<EvaluatorStatus> {
   await authorise(deps, call, "table.read", SWEEPS);

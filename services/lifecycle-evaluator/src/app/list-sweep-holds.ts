@@ -23,7 +23,7 @@ export interface SweepHoldPage {
 /**
  * What keeps the caller's tables from sweeps until somebody confirms that it is meant (T26).
  *
- * @throws denied `RIGHT_MISSING`
+ * @throws as `authorise`
  */
 export async function listSweepHolds(
   deps: EvaluatorDeps,

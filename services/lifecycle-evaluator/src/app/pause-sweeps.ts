@@ -16,7 +16,7 @@ import { SWEEPS } from "./request-sweep.ts";
  * Pauses the sweeps of the caller's tenant: none picks its tables until they are resumed; one that runs ends
  * first (T25). Other tenants are swept as before.
  *
- * @throws denied `RIGHT_MISSING`; invalid `TENANT_REQUIRED` for a service that acts for nobody
+ * @throws as `authorise`; invalid `TENANT_REQUIRED` for a service that acts for nobody
  */
 export async function pauseSweeps(
   deps: EvaluatorDeps,
@@ -38,7 +38,7 @@ export async function pauseSweeps(
 /**
  * Lets the sweeps of the caller's tenant run again (T25).
  *
- * @throws denied `RIGHT_MISSING`; invalid `TENANT_REQUIRED` for a service that acts for nobody
+ * @throws as `authorise`; invalid `TENANT_REQUIRED` for a service that acts for nobody
  */
 export async function resumeSweeps(deps: EvaluatorDeps, call: CallContext): Promise<void> {
   await authorise(deps, call, "sweep.manage", SWEEPS);

@@ -18,7 +18,7 @@ export interface SweepWithOutcomes {
 /**
  * One sweep, with the counts of the caller's tenant; one of another tenant's tables alone does not exist for it.
  *
- * @throws not_found `SWEEP_NOT_FOUND`; denied `RIGHT_MISSING`
+ * @throws not_found `SWEEP_NOT_FOUND`; as `authorise`
  */
 export async function getSweep(
   deps: EvaluatorDeps,
@@ -50,7 +50,7 @@ export interface SweepPage {
 /**
  * The sweeps that the caller's tables were in, with the counts of those.
  *
- * @throws denied `RIGHT_MISSING`
+ * @throws as `authorise`
  */
 export async function listSweeps(
   deps: EvaluatorDeps,

@@ -35,7 +35,7 @@ export type RequestOnce = (
  * `waitSeconds` are over. Who of the tenant asks while one waits gets that one. A service that acts for nobody
  * has everybody's swept.
  *
- * @throws precondition `SWEEPS_PAUSED`; denied `RIGHT_MISSING`
+ * @throws precondition `SWEEPS_PAUSED`; as `authorise`
  */
 export async function requestSweep(
   deps: EvaluatorDeps,

@@ -26,6 +26,12 @@ export interface Catalog {
    * @throws unavailable `CATALOG_UNREACHABLE`; denied, not_found as the catalog says
    */
   getReadableTables(environmentId: string, call: CallContext): Promise<"all" | readonly string[]>;
+  /**
+   * What it may do in all of its tenant.
+   *
+   * @throws unavailable `CATALOG_UNREACHABLE`
+   */
+  getTenantRights(call: CallContext): Promise<readonly string[]>;
 }
 
 /** Whoever waits for the answer is told within two seconds that there is none. */
@@ -33,7 +39,7 @@ const WITHIN_MS = 2_000;
 
 export function catalogPeer(
   catalog: Pick<GrpcClient<typeof CatalogService>, "batchGetTables">,
-  access: Pick<GrpcClient<typeof AccessService>, "getReadableTables">,
+  access: Pick<GrpcClient<typeof AccessService>, "getReadableTables" | "getTenantRights">,
 ): Catalog {
   return {
     async getTableRights(tableIds, call) {
@@ -52,6 +58,10 @@ export function catalogPeer(
         access.getReadableTables({ environmentId }, options),
       );
       return all ? "all" : tableIds;
+    },
+    async getTenantRights(call) {
+      const { rights } = await ask(call, (options) => access.getTenantRights({}, options));
+      return rights;
     },
   };
 }

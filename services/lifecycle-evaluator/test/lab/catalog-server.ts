@@ -4,6 +4,7 @@ import {
   createGrpcServer,
   createMetrics,
   type Handlers,
+  type Right,
   type ServiceDesc,
 } from "@lapse/kit";
 import { AccessService, CatalogService } from "@lapse/proto/catalog";
@@ -16,8 +17,10 @@ export interface CatalogServer {
   readonly env: Readonly<Record<string, string>>;
   /** Tables that a grant, or a role in the catalog, opens to a subject. */
   readonly opened: Map<string, Set<string>>;
-  /** Subjects to whom a role in the catalog opens every table. */
+  /** Subjects to whom a role in the catalog opens every table of an environment. */
   readonly readers: Set<string>;
+  /** What subjects may do in all of their tenant by roles bound there. */
+  readonly tenantRights: Map<string, readonly Right[]>;
   /** Every call so far, and for whom. */
   readonly calls: { readonly method: string; readonly subject: string; readonly asked: number }[];
   readonly stop: () => Promise<void>;
@@ -26,6 +29,7 @@ export interface CatalogServer {
 export async function serveCatalog(tokens: TestTokens): Promise<CatalogServer> {
   const opened = new Map<string, Set<string>>();
   const readers = new Set<string>();
+  const tenantRights = new Map<string, readonly Right[]>();
   const calls: { method: string; subject: string; asked: number }[] = [];
   const note = (method: string, { principal, caller }: CallContext, asked: number) => {
     if (caller.kind !== "service") throw new Error("only services ask");
@@ -59,6 +63,10 @@ export async function serveCatalog(tokens: TestTokens): Promise<CatalogServer> {
             if (readers.has(subject)) return { all: true };
             return { tableIds: [...(opened.get(subject) ?? [])] };
           },
+          async getTenantRights(_request, call) {
+            const subject = note("getTenantRights", call, 1);
+            return { rights: [...(tenantRights.get(subject) ?? [])] };
+          },
         },
       ],
     ],
@@ -72,6 +80,7 @@ export async function serveCatalog(tokens: TestTokens): Promise<CatalogServer> {
     env: { LAPSE_PEERS__CATALOG_URL: `http://127.0.0.1:${port}` },
     opened,
     readers,
+    tenantRights,
     calls,
     stop: () => server.stop(),
   };

@@ -5,6 +5,7 @@ import type { Sweep } from "@lapse/proto/evaluator";
 import { type TestNats, testNats, testTokens } from "@lapse/test-kit";
 import type { Timing } from "../../src/timing.ts";
 import { type CatalogDouble, playCatalog, type Verdict } from "./catalog-double.ts";
+import { type CatalogServer, serveCatalog } from "./catalog-server.ts";
 import { type LabDatabase, labDatabase } from "./database.ts";
 import { as, type Evaluator, startTestEvaluator } from "./evaluator.ts";
 import { daysAgo, Publishers, type TableInit } from "./publishers.ts";
@@ -19,6 +20,7 @@ export class System {
   #broker: TestNats | undefined;
   #publishers: Publishers | undefined;
   #catalog: CatalogDouble | undefined;
+  #rights: CatalogServer | undefined;
   #evaluator: Evaluator | undefined;
   /** What the catalog does with a due table; drops it unless set. */
   verdict: (tableId: string) => Verdict = () => null;
@@ -26,8 +28,12 @@ export class System {
   constructor(name: string) {
     beforeAll(async () => {
       this.#db = await labDatabase(name);
+      this.#rights = await serveCatalog(this.#tokens);
     });
-    afterAll(() => this.#db?.close());
+    afterAll(async () => {
+      await this.#rights?.stop();
+      await this.#db?.close();
+    });
     beforeEach(() => this.#open());
     afterEach(() => this.#close());
   }
@@ -45,7 +51,8 @@ export class System {
     return there(this.#evaluator);
   }
 
-  async start(env: Record<string, string> = {}, timing: Partial<Timing> = {}): Promise<void> {
+  async start(given: Record<string, string> = {}, timing: Partial<Timing> = {}): Promise<void> {
+    const env = { ...there(this.#rights).env, ...given };
     const urls = { databaseUrl: there(this.#db).url, natsUrl: there(this.#broker).url };
     this.#evaluator = await startTestEvaluator({ ...urls, tokens: this.#tokens, env, timing });
   }

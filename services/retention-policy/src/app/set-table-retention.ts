@@ -8,7 +8,7 @@ import type { Table } from "../domain/table.ts";
 import { toSetTableRetentionResponse } from "../messages/answers.ts";
 import type { TableKey } from "../store/table-retention.ts";
 import { answeredBefore, answerOnce } from "./answer-once.ts";
-import { onceMoreIfChanged } from "./changed-meanwhile.ts";
+import { changedMeanwhile, onceMoreIfChanged } from "./changed-meanwhile.ts";
 import { checkRule } from "./check-rule.ts";
 import { commitTableRetention } from "./commit-table-retention.ts";
 import { judgeTableRetention } from "./judge-table-retention.ts";
@@ -55,8 +55,11 @@ async function attempt(
   refuseUnlessSettable(table, rule);
   const judgement = await judgeTableRetention(deps, table, rule, call);
   const touched = await deps.catalog.touchTable(tableId, call);
-  // What forbids it may have come between.
+  // What forbids it, or what it was judged on, may have come between.
   refuseUnlessSettable(touched, rule);
+  if (isKeptOtherwise(table, touched)) {
+    throw changedMeanwhile(touched.name);
+  }
   return withTransaction(deps.pool, (tx) =>
     answerOnce(tx, call, SetTableRetentionResponseSchema, {
       work: async () =>
@@ -65,6 +68,14 @@ async function attempt(
         ),
       repeated: () => settleTable(tx, keyOf(touched), touched.retentionVersion),
     }),
+  );
+}
+
+/** Whether what keeps the table from expiring by any rule is not what it was: then other changes take the right to drop. */
+function isKeptOtherwise(judged: Table, touched: Table): boolean {
+  return (
+    judged.projectAsset !== touched.projectAsset ||
+    judged.environmentProtected !== touched.environmentProtected
   );
 }
 

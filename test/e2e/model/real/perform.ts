@@ -28,9 +28,8 @@ export async function perform(
   if ((operation.kind === "renew" || operation.kind === "release") && hold === undefined) {
     return undefined;
   }
-  const started = Date.now();
+  const began = Date.now();
   for (let repeated = 0; ; repeated++) {
-    const began = Date.now();
     const about: About = {
       beside,
       ...(repeated > 0 && { repeated }),
@@ -42,8 +41,8 @@ export async function perform(
       return { operation, outcome: { ...about, ...answer, began, ended: Date.now() } };
     } catch (error) {
       if (!(error instanceof LapseError)) throw error;
-      // Nothing has been done then: the evaluator could not say yet when the table expires.
-      if (error.reason === "EVALUATOR_BEHIND" && began - started < BEHIND_MS) continue;
+      // The evaluator could not say yet when the table expires.
+      if (error.reason === "EVALUATOR_BEHIND" && Date.now() - began < BEHIND_MS) continue;
       if (["unavailable", "internal", "unauthenticated"].includes(error.kind)) {
         throw new Error(`${JSON.stringify({ operation, about })} failed: ${error.reason}`, {
           cause: error,

@@ -14,8 +14,15 @@ import { commit, create, describeTable, drop, rename } from "./tables.ts";
 import { undrop } from "./undrop.ts";
 import { use } from "./uses.ts";
 
-/** The states after an operation that came out as it did, or why it could not. */
-export function apply(model: EnvironmentModel, { operation, outcome }: Performed): After {
+/**
+ * The states after an operation that came out as it did, or why it could not. `judgedOn` is what it may have been judged
+ * on: the state before what was done at the same time.
+ */
+export function apply(
+  model: EnvironmentModel,
+  { operation, outcome }: Performed,
+  judgedOn: EnvironmentModel = model,
+): After {
   switch (operation.kind) {
     case "create":
       return create(model, operation, outcome);
@@ -34,7 +41,7 @@ export function apply(model: EnvironmentModel, { operation, outcome }: Performed
     case "undrop":
       return undrop(model, operation, outcome);
     case "setRetention":
-      return setRetention(model, operation, outcome);
+      return setRetention(model, operation, outcome, judgedOn);
     case "setEnvironmentRetention":
       return setEnvironmentRetention(model, operation, outcome);
     case "protect":
@@ -69,6 +76,6 @@ export function applyBoth(model: EnvironmentModel, one: Performed, other: Perfor
 function inOrder(model: EnvironmentModel, first: Performed, second: Performed): After {
   const between = apply(model, first);
   if (typeof between === "string") return `${first.operation.kind}: ${between}`;
-  const after = each(between, (each) => apply(each, second));
+  const after = each(between, (each) => apply(each, second, model));
   return typeof after === "string" ? `${second.operation.kind}: ${after}` : after;
 }

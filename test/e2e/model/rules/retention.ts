@@ -36,6 +36,7 @@ export function setRetention(
   model: EnvironmentModel,
   { actor, rule: asked }: Of<"setRetention">,
   outcome: Outcome,
+  judgedOn: EnvironmentModel,
 ): After {
   const { aim, midnight = 0 } = outcome;
   const now = during(outcome);
@@ -47,7 +48,7 @@ export function setRetention(
     faults.push({ reason: "RETENTION_INVALID", applies: valid === "no" ? "yes" : "maybe" });
   }
   if (table === undefined || table.state === "purged") faults.push({ reason: "TABLE_NOT_FOUND" });
-  else faults.push(...tableFaults(model, table, { actor, rule, now }));
+  else faults.push(...tableFaults(model, table, { actor, rule, now, judgedOn }));
   // A table that is dropped meanwhile does not expire any more, so any rule seems to make it expire at all.
   const isLate = outcome.beside && table?.state === "dropped";
   if (isLate) faults.push({ reason: "RIGHT_MISSING", applies: "maybe" });
@@ -56,7 +57,7 @@ export function setRetention(
     if (table === undefined) return "it was done, and there is no such table";
     const ownRule = { rule, setBy: actor, setAt: now };
     const after = changed(table, now, "changed", { ownRule, unsettled: false });
-    const fault = answerFault(model, table, after, outcome);
+    const fault = answerFault(model, { before: table, after, judgedOn }, outcome);
     if (fault !== null) return fault;
     return [withDecision(withTable(model, after), retentionSet(model, after, actor))];
   });
@@ -69,10 +70,18 @@ export function setRetention(
 /** Why a change may be refused that has been begun: by what was done at the same time it is judged again. */
 const CUT_SHORT = ["ENVIRONMENT_PROTECTED", "RETENTION_CHANGED_MEANWHILE", "RIGHT_MISSING"];
 
+/** What is asked for, by whom and when, and the state that it may be judged on. */
+interface Asked {
+  readonly actor: Actor;
+  readonly rule: Rule;
+  readonly now: Span;
+  readonly judgedOn: EnvironmentModel;
+}
+
 function tableFaults(
   model: EnvironmentModel,
   table: TableModel,
-  { actor, rule, now }: { actor: Actor; rule: Rule; now: Span },
+  { actor, rule, now, judgedOn }: Asked,
 ): readonly Fault[] {
   const faults: Fault[] = [];
   if (table.state === "dropped") {
@@ -82,7 +91,10 @@ function tableFaults(
   }
   if (table.kind !== "managed") faults.push({ reason: "NOT_MANAGED" });
   if (model.protected && rule.kind !== "never") faults.push({ reason: "ENVIRONMENT_PROTECTED" });
-  faults.push({ reason: "RIGHT_MISSING", applies: lacksRight(model, table, { actor, rule, now }) });
+  faults.push({
+    reason: "RIGHT_MISSING",
+    applies: lacksRight(model, table, { actor, rule, now, judgedOn }),
+  });
   return faults;
 }
 
@@ -90,19 +102,30 @@ function tableFaults(
 function lacksRight(
   model: EnvironmentModel,
   table: TableModel,
-  { actor, rule, now }: { actor: Actor; rule: Rule; now: Span },
+  { actor, rule, now, judgedOn }: Asked,
 ): Verdict {
   if (actor === STRANGER) return "no";
   const mayDrop = may(actor, "table.drop", table.owner);
   const mayWrite = may(actor, "table.write", table.owner);
   if (mayDrop === mayWrite) return certain(!mayDrop);
-  const shortened = shortens(model, table, rule, now);
+  const shortened = shortens(model, table, { rule, now, judgedOn });
   const [where, otherwise] = [certain(!mayDrop), certain(!mayWrite)];
   if (shortened === "maybe") return "maybe";
   return shortened === "yes" ? where : otherwise;
 }
 
-function shortens(model: EnvironmentModel, table: TableModel, rule: Rule, now: Span): Verdict {
+/** Judged on what was when it was called: what is done at the same time may count, or not. */
+function shortens(
+  model: EnvironmentModel,
+  table: TableModel,
+  { rule, now, judgedOn }: Omit<Asked, "actor">,
+): Verdict {
+  const here = shortensIn(model, table, rule, now);
+  const there = shortensIn(judgedOn, tableOf(judgedOn, table.tableId) ?? table, rule, now);
+  return here === there ? here : "maybe";
+}
+
+function shortensIn(model: EnvironmentModel, table: TableModel, rule: Rule, now: Span): Verdict {
   // Whether a use by name counts for this table is not told yet.
   if (hasNamedUse(model, table) || model.protectionMoved) return "maybe";
   const before = table.state === "staged" ? null : expiryOf(model, table).expiresAt;
@@ -119,14 +142,18 @@ const hasNamedUse = (model: EnvironmentModel, { tableId }: TableModel): boolean 
 /** What the answer says that it must not, or null. */
 function answerFault(
   model: EnvironmentModel,
-  before: TableModel,
-  after: TableModel,
+  {
+    before,
+    after,
+    judgedOn,
+  }: { before: TableModel; after: TableModel; judgedOn: EnvironmentModel },
   outcome: Outcome,
 ): string | null {
   const { retention } = outcome;
   if (retention === undefined) return "it was done, and answered nothing";
   const now = during(outcome);
-  const shortened = after.ownRule && shortens(model, before, after.ownRule.rule, now);
+  const shortened =
+    after.ownRule && shortens(model, before, { rule: after.ownRule.rule, now, judgedOn });
   if (retention.shortened === true && shortened === "no") return "it says shortened, and is not";
   if (retention.shortened === false && shortened === "yes") return "it is shortened, and says not";
   if (hasNamedUse(model, before)) return null;

@@ -57,8 +57,9 @@ function ordersOf(
   if (moment === "beside" && droppedIds.length > 0) {
     return [[], droppedIds, ...droppedIds.map((id) => [id])];
   }
-  // What was confirmed to be due is dropped, though it is used since.
-  return moment === "after confirming" && performed.operation.kind === "use" ? [droppedIds] : [[]];
+  // What was confirmed to be due is dropped, though it is used since; of the next batch it is told before.
+  const isLate = moment === "after confirming" && performed.operation.kind === "use";
+  return isLate ? [droppedIds, []] : [[]];
 }
 
 function inThatOrder(
@@ -101,7 +102,9 @@ function doneWithin(
 ): After {
   const { operation, outcome } = performed;
   const { aim } = outcome;
-  if (operation.kind !== "use" || aim?.by !== "name") return apply(model, performed);
+  if (operation.kind !== "use" || aim?.by !== "name") {
+    return apply(model, performed, former);
+  }
   const table = liveTable(former, aim.namespace, aim.name);
   if (table === undefined) return [model];
   const { tableId } = table;

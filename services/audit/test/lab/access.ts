@@ -4,8 +4,14 @@ import { AccessService } from "@lapse/proto/catalog";
 
 const HOUR_MS = 3_600_000;
 
-/** The keys of the catalog: `lapse_<role>` stands for a key with that role; all others have been revoked. */
-export function labApiKeys(roles: readonly string[]): Handlers<typeof AccessService> {
+/**
+ * What the catalog says of callers. Keys: `lapse_<role>` stands for one with that role, all others have been revoked.
+ * A role that is bound in the tenant lets `auditors` read the log.
+ */
+export function labAccess(
+  roles: readonly string[],
+  auditors: readonly string[],
+): Handlers<typeof AccessService> {
   const refuse = async () => {
     throw new Error("not expected to be called");
   };
@@ -18,6 +24,10 @@ export function labApiKeys(roles: readonly string[]): Handlers<typeof AccessServ
         principal: { subject: `key:${role}`, tenant: "local", roles: [role] },
         expiresAt: timestampFromMs(Date.now() + HOUR_MS),
       };
+    },
+    async getTenantRights(_request, { principal, caller }) {
+      if (caller.kind !== "service") throw new Error("only services ask");
+      return { rights: auditors.includes(principal.subject) ? ["audit.read"] : [] };
     },
   };
   const others = Object.fromEntries(names.map((name) => [name, refuse]));
