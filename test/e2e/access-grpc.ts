@@ -125,6 +125,10 @@ export const GRPC_CALLS: Readonly<
       access.getReadableTables({ environmentId }, options),
     { super: FOR_SERVICES },
   ],
+  "AccessService/GetTenantRights": [
+    ({ access }, _target, options) => access.getTenantRights({}, options),
+    { super: FOR_SERVICES },
+  ],
   "AccessService/RecordRefusal": [
     ({ access }, { tableId }, options) =>
       access.recordRefusal(

@@ -69,7 +69,7 @@ export function toTable({ machine: on, at, results }: Report): string {
     `${at}; ${on}`,
     "",
     line(header),
-    `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`,
+    line(widths.map((width) => "-".repeat(width))),
     ...rows.map(line),
     "",
     ...loads,
