@@ -89,33 +89,39 @@ async function deleteOldest(tx: Queryable, stream: string, keepDays: number): Pr
 }
 
 /** Forgets answers to calls older than a day. Gives how many were deleted. */
-export async function cleanIdempotency(pool: Pool, signal?: AbortSignal): Promise<number> {
-  let total = 0;
-  for (let count = BATCH; count === BATCH && !signal?.aborted; total += count) {
-    const { rowCount } = await pool.query(
+export function cleanIdempotency(pool: Pool, signal?: AbortSignal): Promise<number> {
+  return deleteInBatches(signal, (limit) =>
+    pool.query(
       `delete from lapse_kit.idempotency where ctid = any (array(
          select ctid from lapse_kit.idempotency
          where created_at < now() - make_interval(hours => $1)
          order by created_at limit $2 for update skip locked))`,
-      [IDEMPOTENCY_KEEP_HOURS, BATCH],
-    );
-    count = rowCount ?? 0;
-  }
-  return total;
+      [IDEMPOTENCY_KEEP_HOURS, limit],
+    ),
+  );
 }
 
 /** Forgets holds of the clock that ended 90 days ago. Gives how many were deleted. */
-export async function cleanClockHolds(pool: Pool, signal?: AbortSignal): Promise<number> {
-  let total = 0;
-  for (let count = BATCH; count === BATCH && !signal?.aborted; total += count) {
-    const { rowCount } = await pool.query(
+export function cleanClockHolds(pool: Pool, signal?: AbortSignal): Promise<number> {
+  return deleteInBatches(signal, (limit) =>
+    pool.query(
       `delete from lapse_kit.clock_hold where ctid = any (array(
          select ctid from lapse_kit.clock_hold
          where ended_at < now() - make_interval(days => $1)
          order by ended_at limit $2 for update skip locked))`,
-      [CLOCK_HOLD_KEEP_DAYS, BATCH],
-    );
-    count = rowCount ?? 0;
+      [CLOCK_HOLD_KEEP_DAYS, limit],
+    ),
+  );
+}
+
+/** Repeats `deleteSome` until it finds less than it may take; how many it deleted in all. */
+async function deleteInBatches(
+  signal: AbortSignal | undefined,
+  deleteSome: (limit: number) => Promise<{ readonly rowCount: number | null }>,
+): Promise<number> {
+  let total = 0;
+  for (let count = BATCH; count === BATCH && !signal?.aborted; total += count) {
+    count = (await deleteSome(BATCH)).rowCount ?? 0;
   }
   return total;
 }

@@ -1,4 +1,5 @@
 export * from "./api-keys.ts";
+export * from "./ask-catalog.ts";
 export * from "./auth.ts";
 export * from "./clock.ts";
 export * from "./clock-fault.ts";

@@ -1,11 +1,4 @@
-import {
-  type CallContext,
-  type CallOptions,
-  forwardFrom,
-  type GrpcClient,
-  LapseError,
-  unavailable,
-} from "@lapse/kit";
+import { askCatalog, type CallContext, type GrpcClient } from "@lapse/kit";
 import type { AccessService, CatalogService } from "@lapse/proto/catalog";
 
 /** The catalog, which says what a principal may do; asked on behalf of whoever calls. */
@@ -34,9 +27,6 @@ export interface Catalog {
   getTenantRights(call: CallContext): Promise<readonly string[]>;
 }
 
-/** Whoever waits for the answer is told within two seconds that there is none. */
-const WITHIN_MS = 2_000;
-
 export function catalogPeer(
   catalog: Pick<GrpcClient<typeof CatalogService>, "batchGetTables">,
   access: Pick<GrpcClient<typeof AccessService>, "getReadableTables" | "getTenantRights">,
@@ -46,7 +36,7 @@ export function catalogPeer(
       const refs = tableIds.map(
         (tableId) => ({ ref: { case: "tableId", value: tableId } }) as const,
       );
-      const { tables } = await ask(call, (options) =>
+      const { tables } = await askCatalog(call, (options) =>
         catalog.batchGetTables({ tables: refs }, options),
       );
       return new Map(
@@ -54,29 +44,14 @@ export function catalogPeer(
       );
     },
     async getReadableTables(environmentId, call) {
-      const { all, tableIds } = await ask(call, (options) =>
+      const { all, tableIds } = await askCatalog(call, (options) =>
         access.getReadableTables({ environmentId }, options),
       );
       return all ? "all" : tableIds;
     },
     async getTenantRights(call) {
-      const { rights } = await ask(call, (options) => access.getTenantRights({}, options));
+      const { rights } = await askCatalog(call, (options) => access.getTenantRights({}, options));
       return rights;
     },
   };
-}
-
-async function ask<T>(call: CallContext, send: (options: CallOptions) => Promise<T>): Promise<T> {
-  try {
-    return await send({ ...forwardFrom(call), deadlineMs: WITHIN_MS });
-  } catch (error) {
-    if (error instanceof LapseError && error.kind === "unavailable") {
-      throw unavailable(
-        "CATALOG_UNREACHABLE",
-        "the catalog cannot be asked what you may do, and your token alone does not say; repeat the call",
-        { cause: error },
-      );
-    }
-    throw error;
-  }
 }
