@@ -56,6 +56,19 @@ const lastActivity = async (tableId: string) => {
   const [facts] = await loadTableFacts(db.pool, [tableId]);
   return { kind: facts?.lastActivityKind, at: facts?.lastActivityAt?.getTime() };
 };
+async function rewritten(tx: Queryable) {
+  const { rows } = await tx.query<{ tables: number; days: number; daysInPlace: number }>(
+    `select
+       sum(n_tup_upd) filter (where relname = 'table_state')::integer as tables,
+       sum(n_tup_upd) filter (where relname = 'table_read_day')::integer as days,
+       sum(n_tup_hot_upd) filter (where relname = 'table_read_day')::integer as "daysInPlace"
+     from pg_stat_xact_user_tables`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("the server counts nothing");
+  return row;
+}
+
 /** As the indexes know it. */
 const told = async (tableId: string) => {
   const { rows } = await db.pool.query<{ at: Date }>(
@@ -108,6 +121,27 @@ describe("reads", () => {
       ),
       { numRuns: 25 },
     );
+  });
+
+  test("T34 a read after the first rewrites one small row where it lies: no index, and not the table's row", async () => {
+    const tableId = await aTable();
+    /** What a fold rewrites; the server counts for the session, so both ends are in one transaction. */
+    const rewrittenBy = (at: number) =>
+      withTransaction(db.pool, async (tx) => {
+        const before = await rewritten(tx);
+        const activities = [{ tableId, table: null, occurredAt: at, source: "trino" }];
+        const message = { kind: "read", storedAt: at, sender: "", activities } as const;
+        await foldActivity(tx, [message], async () => undefined);
+        const after = await rewritten(tx);
+        return {
+          tables: after.tables - before.tables,
+          days: after.days - before.days,
+          daysInPlace: after.daysInPlace - before.daysInPlace,
+        };
+      });
+    expect(await rewrittenBy(NOON)).toEqual({ tables: 1, days: 0, daysInPlace: 0 });
+    expect(await rewrittenBy(NOON + 1_000)).toEqual({ tables: 0, days: 1, daysInPlace: 1 });
+    expect(await rewrittenBy(NOON + MERGE_AFTER_MS + 2_000)).toMatchObject({ tables: 1 });
   });
 
   test("T15 a table read since the indexes were told is not due by what they say", async () => {
